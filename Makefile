@@ -1,0 +1,26 @@
+PYTHON ?= python3
+BIN = .venv/bin
+
+.PHONY: quickstart test check clean
+
+quickstart: .venv/installed
+	$(BIN)/robustssl run quickstart --store quickstart.sqlite
+	$(BIN)/robustssl report --store quickstart.sqlite --out quickstart-report
+
+test: .venv/installed
+	$(BIN)/pytest
+
+check: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+clean:
+	rm -rf .venv quickstart.sqlite* quickstart-report
+
+.venv/installed: pyproject.toml constraints.txt
+	@echo "Installing into .venv (a minute or two, once) ..."
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[deep,dev]"
+	@touch $@

@@ -1,0 +1,57 @@
+"""What happens to a semi-supervised learner when its unlabeled data are not like its labeled data?
+
+Names are looked up when first used, so that `import robustssl` is quick.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Cell": "cell",
+    "Curve": "curve",
+    "Dataset": "data",
+    "InputError": "errors",
+    "Record": "record",
+    "Split": "data",
+    "Store": "store",
+    "Study": "studies",
+    "algorithm": "registry",
+    "catalog": "registry",
+    "dataset": "registry",
+    "environment": "registry",
+    "estimator": "registry",
+    "export": "results",
+    "load": "results",
+    "metrics": "reports",
+    "plan": "studies",
+    "report": "reports",
+    "run": "studies",
+    "status": "studies",
+}
+
+__all__ = sorted([*_HOME, "__version__"])
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'robustssl' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"robustssl.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+if TYPE_CHECKING:
+    from robustssl.cell import Cell  # noqa: F401
+    from robustssl.curve import Curve  # noqa: F401
+    from robustssl.data import Dataset, Split  # noqa: F401
+    from robustssl.errors import InputError  # noqa: F401
+    from robustssl.record import Record  # noqa: F401
+    from robustssl.registry import algorithm, catalog, dataset, environment, estimator  # noqa: F401
+    from robustssl.reports import metrics, report  # noqa: F401
+    from robustssl.results import export, load  # noqa: F401
+    from robustssl.store import Store  # noqa: F401
+    from robustssl.studies import Study, plan, run, status  # noqa: F401

@@ -1,0 +1,26 @@
+"""Self-training (Yarowsky, 1995), on logistic regression (scikit-learn)."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.linear_model import LogisticRegression
+from sklearn.semi_supervised import SelfTrainingClassifier
+
+from robustssl.algorithms._encoded import EncodedClassifier
+
+
+class SelfTraining(EncodedClassifier):
+    """Fit, label the unlabeled rows whose guess is confident, fit again, until none is left."""
+
+    baseline = "supervised_logistic"
+
+    def __init__(self, *, threshold: float = 0.75, rounds: int = 10, C: float = 1.0) -> None:
+        self.threshold = threshold
+        self.rounds = rounds
+        self.C = C
+
+    def _fit(self, X: npt.NDArray[Any], codes: npt.NDArray[np.intp]) -> Any:
+        learner = LogisticRegression(C=self.C, max_iter=1000)
+        model = SelfTrainingClassifier(learner, threshold=self.threshold, max_iter=self.rounds)
+        return model.fit(X, codes)

@@ -1,0 +1,27 @@
+"""XGBoost (Chen & Guestrin, 2016, arXiv:1603.02754) on the labeled rows alone."""
+
+from typing import Any
+
+from robustssl.algorithms._encoded import SupervisedClassifier
+
+
+class SupervisedXGBoost(SupervisedClassifier):
+    """Gradient-boosted trees on the labeled rows alone."""
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        max_depth: int = 6,
+        learning_rate: float = 0.3,
+        random_state: int | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.learning_rate = learning_rate
+        self.random_state = random_state
+
+    def _model(self) -> Any:
+        from xgboost import XGBClassifier
+
+        return XGBClassifier(**self.get_params(), tree_method="hist", n_jobs=1)

@@ -1,0 +1,279 @@
+"""The command line: parses and calls, nothing else."""
+
+import json
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from robustssl.errors import InputError
+
+app = typer.Typer(
+    name="robustssl",
+    help="What happens to a semi-supervised learner when its unlabeled data are not like its "
+    "labeled data? Run a study, then report on it; `robustssl run quickstart` is a good start.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+out, err = Console(), Console(stderr=True)
+
+
+class Format(StrEnum):
+    table = "table"
+    csv = "csv"
+    json = "json"
+
+
+class Convention(StrEnum):
+    definition = "definition"
+    published = "published"
+    re_ssl = "re-ssl"
+
+
+class Kind(StrEnum):
+    algorithms = "algorithms"
+    environments = "environments"
+    datasets = "datasets"
+    studies = "studies"
+
+
+StoreOption = Annotated[
+    Path, typer.Option("--store", "-s", help="The file that keeps the records (SQLite).")
+]
+ScoreOption = Annotated[str, typer.Option(help="accuracy, balanced_accuracy, macro_f1 or auroc.")]
+DEFAULT_STORE = Path("robustssl.sqlite")
+
+
+@app.command()
+def run(
+    study: Annotated[str, typer.Argument(help="A study's name, or a YAML file.")],
+    store: StoreOption = DEFAULT_STORE,
+    workers: Annotated[
+        int | None, typer.Option("--workers", "-w", help="Processes; all cores by default.")
+    ] = None,
+    retry: Annotated[bool, typer.Option(help="Run cells again that failed before.")] = False,
+    keep_predictions: Annotated[
+        bool, typer.Option(help="Keep the test predictions too, not only their digest.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option(help="Say how many cells there are and about how long; run none.")
+    ] = False,
+) -> None:
+    """Run the cells of a study that the store lacks.
+
+    Stop it whenever you like and run it again: it goes on where it was. `robustssl list studies`
+    shows the named studies. A study of your own is a YAML file:
+
+        algorithms: [supervised_logistic, self_training]
+        environments: [label]
+        datasets: [wine]
+        labels: [5, 10]   # per class
+        seeds: 5
+    """
+    from robustssl import studies
+
+    if dry_run:
+        plan = studies.plan(study, store, workers=workers, retry=retry)
+        out.print(
+            f"{plan.cells} cells: {plan.done} done, {plan.failed} failed, {plan.left} to run, "
+            f"about {_duration(plan.seconds)} on {plan.workers} worker{'s'[: plan.workers > 1]}.",
+            highlight=False,
+        )
+        return
+    result = studies.run(
+        study, store, workers=workers, retry=retry, keep_predictions=keep_predictions, console=err
+    )
+    _print_status(result)
+    if result.failed:
+        err.print("Run again with --retry to try the failed cells once more.", highlight=False)
+        raise typer.Exit(1)
+
+
+@app.command()
+def status(
+    study: Annotated[str | None, typer.Argument(help="Count its cells alone.")] = None,
+    store: StoreOption = DEFAULT_STORE,
+) -> None:
+    """Say what a store holds: cells done, failed (with the reasons), missing, stale."""
+    from robustssl import studies
+
+    _print_status(studies.status(store, study))
+
+
+@app.command()
+def report(
+    store: StoreOption = DEFAULT_STORE,
+    folder: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")] = Path(
+        "report"
+    ),
+    score: ScoreOption = "accuracy",
+) -> None:
+    """Write tables (markdown, csv, LaTeX) and curves (PNG, SVG) of a store into a folder."""
+    from robustssl import reports
+
+    files = reports.report(store, folder, score=score)
+    out.print("The numbers:", *(f for f in files if f.suffix not in (".png", ".svg")), **PLAIN)
+    out.print("The pictures:", *(f for f in files if f.suffix in (".png", ".svg")), **PLAIN)
+
+
+@app.command()
+def metrics(
+    path: Annotated[Path, typer.Argument(help="A file or folder of results.")],
+    convention: Annotated[
+        Convention,
+        typer.Option(
+            help="definition: exact integrals; published: as the published tables were computed; "
+            "re-ssl: the five numbers of RE-SSL."
+        ),
+    ] = Convention.definition,
+    format_: Annotated[Format, typer.Option("--format", "-f")] = Format.table,
+    score: ScoreOption = "accuracy",
+    intervals: Annotated[
+        bool, typer.Option(help="Add the estimate, low and high of a 95% interval over seeds.")
+    ] = False,
+) -> None:
+    """Compute AUC, Acc0, WA, EVM, VS and RCC of every curve in a file or folder of results.
+
+    A file is a csv with the columns algorithm, t, seed, score (more columns tell curves apart), a
+    raw published file, exported records (jsonl) or a store (sqlite).
+    """
+    from robustssl import reports
+
+    with _notes():
+        table = reports.metrics(path, convention, score=score, intervals=intervals)
+    if format_ is Format.csv:
+        table.to_csv(sys.stdout, index=False)
+    elif format_ is Format.json:
+        print(table.to_json(orient="records", indent=2))
+    else:
+        from robustssl.reports.table import show
+        from robustssl.results import KEYS
+
+        empty = [name for name in KEYS if table[name].isna().all()]
+        table = table.drop(columns=empty)
+        _print_table(table.columns, table.map(show).to_numpy())
+
+
+@app.command("list")
+def list_(
+    kind: Annotated[Kind, typer.Argument(help="What to list.")],
+    format_: Annotated[Format, typer.Option("--format", "-f")] = Format.table,
+) -> None:
+    """List the algorithms, environments, datasets or studies there are."""
+    from robustssl import registry, studies
+
+    if kind is Kind.studies:
+        rows: list[dict[str, Any]] = [
+            {"name": n, "summary": s.title} for n, s in studies.NAMED.items()
+        ]
+    else:
+        rows = registry.catalog(kind.removesuffix("s"))  # type: ignore[arg-type]
+    if format_ is Format.json:
+        print(json.dumps(rows, indent=2))
+        return
+    for row in rows:
+        row["presets"] = ", ".join(row["presets"]) if "presets" in row else None
+        row["targets"] = ", ".join(row["targets"]) if "targets" in row else None
+    columns = [name for name in rows[0] if any(row[name] for row in rows)]
+    cells = [["" if row[name] is None else str(row[name]) for name in columns] for row in rows]
+    if format_ is Format.csv:
+        import csv
+
+        csv.writer(sys.stdout).writerows([columns, *cells])
+    else:
+        _print_table(columns, cells)
+
+
+@app.command()
+def export(
+    file: Annotated[
+        Path, typer.Argument(help="A .jsonl file (everything) or a .csv file (scores).")
+    ],
+    store: StoreOption = DEFAULT_STORE,
+) -> None:
+    """Write the records of a store to a file that others can import or open."""
+    from robustssl import results
+
+    count = results.export(store, file)
+    out.print(f"{count} records in {file}", **PLAIN)
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="A .jsonl file that `export` wrote.")],
+    store: StoreOption = DEFAULT_STORE,
+) -> None:
+    """Add exported records to a store. What the store holds already is never overwritten."""
+    from robustssl import results
+
+    loaded = results.load(file, store)
+    out.print(f"{loaded.added} records added, {loaded.known} known already", **PLAIN)
+    if loaded.conflicts:
+        err.print(f"{len(loaded.conflicts)} differ from the store's, which stay:", **PLAIN)
+        for cell in loaded.conflicts[:10]:
+            err.print(f"  {cell}", **PLAIN)
+        raise typer.Exit(1)
+
+
+PLAIN: Any = {"highlight": False, "markup": False, "soft_wrap": True}
+
+
+def _print_status(status: Any) -> None:
+    stale = f", {status.stale} stale (of an older version)" if status.stale else ""
+    out.print(
+        f"{status.cells} cells: {status.done} done, {status.failed} failed, "
+        f"{status.missing} missing{stale}; {_duration(status.seconds)} of work.",
+        **PLAIN,
+    )
+    for reason, count in status.failures.items():
+        err.print(f"  {count} failed: {reason}", **PLAIN)
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} seconds" if seconds >= 1 else "a second"
+
+
+def _print_table(columns: Any, rows: Any) -> None:
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name in columns:
+        table.add_column(str(name), overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    out.print(table)
+
+
+@contextmanager
+def _notes() -> Iterator[None]:
+    """Warnings as plain notes on the error stream."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for message in dict.fromkeys(str(w.message) for w in caught):
+        err.print(f"note: {message}", **PLAIN)
+
+
+def main() -> None:
+    """The console script: bad input is a sentence and exit code 2, never a traceback."""
+    sys.path.insert(
+        0, str(Path.cwd())
+    )  # so that `module:object` finds a module in the present folder
+    try:
+        app()
+    except InputError as error:
+        err.print(f"robustssl: {error}", **PLAIN)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        err.print("\nStopped. What is done is kept; the same command goes on from here.", **PLAIN)
+        sys.exit(130)

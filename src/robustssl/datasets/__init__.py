@@ -1,0 +1,1 @@
+"""Datasets: one a file, each with `load` and a `version`."""

@@ -1,0 +1,13 @@
+"""Breast Cancer Wisconsin (Diagnostic) (W. Wolberg, N. Street and O. Mangasarian), as bundled with
+scikit-learn.
+"""
+
+from robustssl.data import Dataset
+from robustssl.datasets._sklearn import bundled
+
+version = 1
+
+
+def load() -> Dataset:
+    """569 tumours, malignant or benign, 30 measurements of their cell nuclei each."""
+    return bundled("breast_cancer", owner="W. Wolberg, N. Street and O. Mangasarian")

@@ -1,0 +1,1 @@
+"""Engines map `run_group` over groups of cells."""

@@ -1,0 +1,84 @@
+"""Processes on this machine: spawned, one thread each, ended with their parent."""
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
+
+from threadpoolctl import threadpool_limits
+
+from robustssl.record import Record
+from robustssl.worker import Group
+
+Work = Callable[[Group], list[Record]]
+
+
+def run_groups(
+    groups: Iterable[Group], work: Work, workers: int
+) -> Generator[list[Record], None, None]:
+    """The records of each group as they come. One worker is this process, more are their own."""
+    waiting = iter(groups)
+    if workers == 1:
+        with threadpool_limits(1):
+            yield from map(work, waiting)
+        return
+    while suspects := (yield from _pool(waiting, work, workers)):
+        for group in suspects:  # a worker died with one of them: each alone shows which
+            if (yield from _pool(iter([group]), work, 1)):
+                error = "WorkerDied: the process ended without a word (out of memory?)"
+                yield [Record(cell, cell.versions, error=error) for cell in group]
+
+
+def _pool(
+    waiting: Iterator[Group], work: Work, workers: int
+) -> Generator[list[Record], None, list[Group]]:
+    """Work in a pool of processes; returns the groups in flight when one of them died."""
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker)
+    running: dict[Future[list[Record]], Group] = {}
+    try:
+        while True:
+            for group in islice(waiting, 2 * workers - len(running)):
+                running[_submit(pool, work, group)] = group
+            if not running:
+                return []
+            finished, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in sorted(finished, key=lambda f: f.exception() is not None):
+                records = future.result()
+                del running[future]
+                yield records
+    except BrokenProcessPool:
+        return list(running.values())
+    finally:
+        for process in list((pool._processes or {}).values()) if running else ():
+            process.kill()
+        pool.shutdown(cancel_futures=True)
+
+
+def _submit(pool: ProcessPoolExecutor, work: Work, group: Group) -> Future[list[Record]]:
+    """As `submit`; a pool that is broken by now answers through the future like one that breaks
+    later.
+    """
+    try:
+        return pool.submit(work, group)
+    except BrokenProcessPool as error:
+        future: Future[list[Record]] = Future()
+        future.set_exception(error)
+        return future
+
+
+def _start_worker() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    threadpool_limits(1)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)

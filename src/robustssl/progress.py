@@ -1,0 +1,86 @@
+"""How far a study is: a bar on a terminal, a line now and then elsewhere."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+
+class Watch(Protocol):
+    """Told of every record."""
+
+    def step(self, failed: bool) -> None: ...
+
+
+@dataclass
+class Lines:
+    """A plain line at most every `pause` seconds, and one at the end."""
+
+    console: Console
+    total: int
+    pause: float = 5.0
+    done: int = 0
+    failed: int = 0
+    start: float = field(default_factory=time.monotonic)
+    said: float = field(default_factory=time.monotonic)
+
+    def step(self, failed: bool) -> None:
+        self.done += 1
+        self.failed += failed
+        now = time.monotonic()
+        if now - self.said >= self.pause or self.done == self.total:
+            self.said = now
+            rate = self.done / max(now - self.start, 1e-9)
+            left = (self.total - self.done) / rate
+            self.console.print(
+                f"{self.done}/{self.total} cells, {self.failed} failed, "
+                f"{rate:.1f}/s, {left:.0f} s left",
+                highlight=False,
+            )
+
+
+@dataclass
+class Bar:
+    progress: Progress
+    total: int
+    done: int = 0
+    failed: int = 0
+    start: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self.task = self.progress.add_task("cells", total=self.total, failed=0, rate=0.0)
+
+    def step(self, failed: bool) -> None:
+        self.done += 1
+        self.failed += failed
+        rate = self.done / max(time.monotonic() - self.start, 1e-9)
+        self.progress.update(self.task, advance=1, failed=self.failed, rate=rate)
+
+
+@contextmanager
+def watch(total: int, console: Console) -> Iterator[Watch]:
+    if not console.is_terminal:
+        yield Lines(console, total)
+        return
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("cells, {task.fields[failed]} failed, {task.fields[rate]:.1f}/s,"),
+        TimeElapsedColumn(),
+        TextColumn("gone,"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+    )
+    with Progress(*columns, console=console) as progress:
+        yield Bar(progress, total)

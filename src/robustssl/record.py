@@ -1,0 +1,64 @@
+"""The record: what a cell came to. Needs no database, so that any machine can write one."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from robustssl.cell import Cell, Versions, cell_key
+from robustssl.errors import InputError
+
+SCORES = ("accuracy", "balanced_accuracy", "macro_f1", "auroc")
+
+
+@dataclass(frozen=True)
+class Record:
+    """Scores of a cell, or its error; how long it took (`seconds`) and what it was run with.
+
+    `digest` is that of the test predictions; `predictions` are kept only on request.
+    """
+
+    cell: Cell
+    versions: Versions
+    scores: Mapping[str, float] = field(default_factory=dict)
+    seconds: float = 0.0
+    error: str | None = None
+    warnings: tuple[str, ...] = ()
+    digest: str | None = None
+    predictions: tuple[int, ...] | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        bad = [name for name, score in self.scores.items() if not math.isfinite(score)]
+        if bad:
+            raise InputError(f"the scores {bad} of {self.cell} are not finite")
+        if self.error is None and not self.scores:
+            raise InputError(f"a record needs scores or an error: {self.cell}")
+
+    @property
+    def key(self) -> str:
+        return cell_key(self.cell, self.versions)
+
+    def to_json(self) -> str:
+        document = {"key": self.key, **asdict(self)}
+        return json.dumps({k: v for k, v in document.items() if v is not None}, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Record":
+        """The record of a line that `to_json` wrote; refused if its key does not fit its cell."""
+        try:
+            document = json.loads(text)
+            key = document.pop("key")
+            cell = document.pop("cell")
+            params = tuple((name, value) for name, value in cell.pop("params"))
+            versions = document.pop("versions")
+            lists: dict[str, Any] = {
+                k: tuple(document.pop(k)) for k in ("warnings", "predictions") if k in document
+            }
+            record = cls(Cell(**cell, params=params), tuple(versions), **lists, **document)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"not a record: {type(error).__name__}: {error}") from error
+        if record.key != key:
+            raise InputError(f"the key {key} does not belong to the cell {cell}")
+        return record

@@ -1,0 +1,187 @@
+"""From a name to the thing it names: the file name is the name, `module:object` is anybody's own.
+
+A spec is a name with options, `name[key=value,...]`. Its canonical form holds only options that
+differ from their defaults, sorted, so that one thing has one spelling.
+"""
+
+import importlib
+import inspect
+import json
+import pkgutil
+import re
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import Any, Literal
+
+from robustssl.data import Dataset
+from robustssl.errors import InputError, unknown
+
+Kind = Literal["algorithm", "environment", "dataset"]
+
+_SPEC = re.compile(r"(?P<name>[\w.:-]+)(?:\[(?P<options>[^\[\]]*)\])?")
+
+
+def parse(spec: str) -> tuple[str, dict[str, Any]]:
+    """`name[a=1,b=x]` as ("name", {"a": 1, "b": "x"})."""
+    match = _SPEC.fullmatch(spec.strip())
+    if match is None:
+        raise InputError(f"cannot read {spec!r}; write name or name[key=value,...]")
+    options: dict[str, Any] = {}
+    for part in filter(None, (p.strip() for p in (match["options"] or "").split(","))):
+        key, equals, value = part.partition("=")
+        if not equals or not key.isidentifier() or key in options:
+            raise InputError(f"cannot read {part!r} in {spec!r}; write name[key=value,...]")
+        options[key] = _value(value.strip())
+    return match["name"], options
+
+
+def _value(text: str) -> Any:
+    """A number, true, false, null, or else the text itself."""
+    for read in (int, float, {"true": True, "false": False, "null": None}.__getitem__):
+        try:
+            return read(text)
+        except (ValueError, KeyError):
+            pass
+    return text
+
+
+def spell(name: str, options: Mapping[str, Any]) -> str:
+    """The canonical spec of a name and its options."""
+
+    def write(value: Any) -> str:
+        return value if isinstance(value, str) else json.dumps(value)
+
+    inside = ",".join(f"{key}={write(options[key])}" for key in sorted(options))
+    return f"{name}[{inside}]" if inside else name
+
+
+def names(kind: Kind) -> list[str]:
+    """Every name of a kind that comes with robustssl."""
+    package = importlib.import_module(f"robustssl.{kind}s")
+    return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name[0] != "_")
+
+
+@cache
+def find(kind: Kind, name: str) -> Any:
+    """The class (algorithm, environment) or the function (a dataset's `load`) behind a name."""
+    if ":" in name:
+        module, _, attribute = name.partition(":")
+        try:
+            return getattr(importlib.import_module(module), attribute)
+        except (ImportError, AttributeError) as error:
+            raise InputError(f"cannot load the {kind} {name!r}: {error}") from error
+    if name not in names(kind):
+        raise unknown(kind, name, names(kind))
+    module_ = importlib.import_module(f"robustssl.{kind}s.{name}")
+    if kind == "dataset":
+        return module_.load
+    own = [
+        value
+        for key, value in vars(module_).items()
+        if inspect.isclass(value) and value.__module__ == module_.__name__ and key[0] != "_"
+    ]
+    if len(own) != 1:
+        raise InputError(f"{module_.__name__} must define exactly one public class")
+    return own[0]
+
+
+def version(kind: Kind, name: str) -> int:
+    """The version of the thing named; raised whenever its numbers change."""
+    thing = find(kind, name)
+    home = inspect.getmodule(thing) if kind == "dataset" else thing
+    return int(getattr(home, "version", 1))
+
+
+def _options(kind: Kind, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that differ from the defaults, or the reason why one is refused."""
+    known = {
+        key: parameter.default
+        for key, parameter in inspect.signature(find(kind, name)).parameters.items()
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    }
+    for key in options:
+        if key not in known:
+            raise unknown(f"option of {name}", key, known)
+    typed = {
+        key: float(value) if type(value) is int and type(known[key]) is float else value
+        for key, value in options.items()
+    }
+    return {key: value for key, value in typed.items() if value != known[key]}
+
+
+def canonical(kind: Kind, spec: str) -> str:
+    """The one spelling of a spec; an unknown name or option is an error.
+
+    An algorithm's `preset` is resolved into the values it stands for.
+    """
+    name, options = parse(spec)
+    if kind == "algorithm":
+        options = {**preset_values(name, options.pop("preset", None)), **options}
+    return spell(name, _options(kind, name, options))
+
+
+def algorithm(name: str) -> type:
+    """The class of an algorithm: a scikit-learn classifier that takes -1 for unlabeled."""
+    found = find("algorithm", name)
+    if not inspect.isclass(found):
+        raise InputError(f"the algorithm {name!r} is not a class")
+    return found
+
+
+def presets(name: str) -> dict[str, dict[str, Any]]:
+    return dict(getattr(algorithm(name), "presets", {}))
+
+
+def preset_values(name: str, which: str | None) -> dict[str, Any]:
+    if which is None:
+        return {}
+    if which not in presets(name):
+        raise unknown(f"preset of {name}", which, presets(name))
+    return presets(name)[which]
+
+
+def estimator(
+    name: str, preset: str | None = None, budget: str | None = None, **params: Any
+) -> Any:
+    """A ready estimator: the defaults, then the preset, then the params."""
+    found = algorithm(name)
+    if budget is not None:
+        raise InputError(f"{name} has no budgets: it trains until it is done")
+    chosen = {**preset_values(name, preset), **params}
+    return found(**_options("algorithm", name, chosen))
+
+
+def environment(spec: str) -> Any:
+    """A ready environment."""
+    name, options = parse(spec)
+    return find("environment", name)(**_options("environment", name, options))
+
+
+@lru_cache(maxsize=4)
+def dataset(spec: str) -> Dataset:
+    """A dataset, loaded; the same arrays again if it was loaded lately."""
+    name, options = parse(spec)
+    data = find("dataset", name)(**_options("dataset", name, options))
+    assert isinstance(data, Dataset)
+    return data
+
+
+def catalog(kind: Kind) -> list[dict[str, Any]]:
+    """Everything there is of a kind, with what a chooser wants to know."""
+
+    def summary(thing: Any) -> str:
+        return (inspect.getdoc(thing) or "").partition("\n")[0]
+
+    if kind != "algorithm":
+        return [{"name": n, "summary": summary(find(kind, n))} for n in names(kind)]
+    return [
+        {
+            "name": name,
+            "summary": summary(algorithm(name)),
+            "baseline": getattr(algorithm(name), "baseline", None),
+            "targets": sorted(getattr(algorithm(name), "targets", ())),
+            "presets": presets(name),
+            "version": version("algorithm", name),
+        }
+        for name in names("algorithm")
+    ]

@@ -1,0 +1,271 @@
+"""Results as files: reading them into a tidy frame and into curves, exporting and importing a
+store.
+
+A tidy frame has a row for each algorithm, t and seed, with key columns that tell curves apart.
+Read are csv files of that form, the raw published form, records (jsonl), stores, and folders of
+these.
+"""
+
+import csv
+import io
+import re
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from robustssl import registry
+from robustssl.curve import Array
+from robustssl.errors import InputError, unknown
+from robustssl.record import SCORES, Record
+from robustssl.store import Store
+
+KEYS = ("environment", "dataset", "labels", "source", "target", "algorithm")
+_POINT = ("t", "seed", "score")
+_ASIDE = {*_POINT, *SCORES, "printed", "std", "file", "key", "seconds", "error", "stale"}
+
+_RAW_NAME = re.compile(
+    r"(?P<dataset>.+?)(?:_(?P<family>deep|statistical))?"
+    r"_(?P<environment>distribution|feature|class)(?:_labels_(?P<labels>\d+))?"
+)
+_BASELINES = ("Supervised", "FT_Transformer", "XGBoost")
+
+
+def read(path: str | Path, score: str = "accuracy") -> pd.DataFrame:
+    """A file or a folder of results as one tidy frame, with a column `score`."""
+    path = Path(path)
+    if path.is_dir():
+        files = sorted(p for p in path.rglob("*") if p.suffix in (".csv", ".jsonl", ".sqlite"))
+        if not files:
+            raise InputError(f"there are no results (csv, jsonl or sqlite files) in {path}")
+    elif path.is_file():
+        files = [path]
+    else:
+        raise InputError(f"there is no file or folder {path}")
+    frame = pd.concat([_read_file(file, score) for file in files], ignore_index=True)
+    if frame.empty:
+        raise InputError(f"{path} holds no results")
+    for name in (*KEYS, "seed"):
+        if name not in frame:
+            frame[name] = 0 if name == "seed" else None
+    if pd.api.types.is_numeric_dtype(frame.labels):
+        frame["labels"] = frame.labels.astype("Int64")
+    bad = frame[~np.isfinite(frame.score.astype(float)) | ~frame.t.between(0, 1)]
+    if len(bad):
+        row = bad.iloc[0]
+        raise InputError(
+            f"{path}: {row.algorithm} has the score {row.score} at t = {row.t}; scores must be "
+            "finite and t between 0 and 1"
+        )
+    return frame
+
+
+def _read_file(path: Path, score: str) -> pd.DataFrame:
+    if path.suffix == ".sqlite":
+        with Store(path, create=False) as store:
+            return tidy(store, score)
+    text = _text(path)
+    if path.suffix == ".jsonl":
+        return _from_records(_records(path, text), score)
+    first = text.partition("\n")[0]
+    if {"algorithm", "t"} <= {word.strip().strip('"') for word in first.split(",")}:
+        return _read_tidy(path, text, score)
+    return read_raw(path, text)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read {path}: {error}") from error
+
+
+def _read_tidy(path: Path, text: str, score: str) -> pd.DataFrame:
+    try:
+        frame = pd.read_csv(io.StringIO(text))
+        frame["score"] = pd.to_numeric(_score(frame, score, path))
+        frame["t"] = pd.to_numeric(frame["t"]).round(6)
+    except (ValueError, pd.errors.ParserError) as error:
+        raise InputError(f"cannot read {path}: {error}") from error
+    return frame
+
+
+def _score(frame: pd.DataFrame, score: str, path: Path) -> Any:
+    for name in ("score", score):
+        if name in frame:
+            return frame[name]
+    raise unknown(f"score of {path}", score, [name for name in frame if name in SCORES])
+
+
+def read_raw(path: Path, text: str) -> pd.DataFrame:
+    """The raw published form: no header; algorithm, [source, target,] t, mean, std.
+
+    `printed` is the number in the file; `score` is the one that counts: a baseline counts with its
+    value at t = 0 (but in statistical label-space files), and t = 0 of a source with the first
+    pair that names it.
+    """
+    match = _RAW_NAME.fullmatch(path.stem)
+    if match is None:
+        raise InputError(
+            f"{path} has no header with `algorithm` and `t`, and its name is not that of a raw "
+            "published file (DATASET_ENVIRONMENT[_labels_N].csv)"
+        )
+    rows = list(_raw_rows(path, text))
+    frame = pd.DataFrame(rows, columns=["algorithm", "source", "target", "t", "printed", "std"])
+    frame["algorithm"] = frame.algorithm.replace("XGBClassifier", "XGBoost")
+    environment = match["environment"].replace("class", "label")
+    frame["environment"], frame["dataset"] = environment, match["dataset"]
+    frame["labels"] = None if match["labels"] is None else int(match["labels"])
+    frame["seed"], frame["file"] = 0, f"{path.parent.name}/{path.name}"
+    frame["score"] = frame.printed
+    start = frame[frame.t == 0].groupby(["algorithm", "source"], dropna=False).printed.first()
+    starts = start.reindex(pd.MultiIndex.from_frame(frame[["algorithm", "source"]])).to_numpy()
+    as_start = frame.t == 0
+    if (environment, match["family"]) != ("label", "statistical"):
+        as_start |= frame.algorithm.isin(_BASELINES)
+    frame.loc[as_start, "score"] = starts[as_start]
+    return frame
+
+
+def _raw_rows(path: Path, text: str) -> Iterator[tuple[Any, ...]]:
+    separator = "\t" if "\t" in text else ","
+    for number, row in enumerate(csv.reader(io.StringIO(text), delimiter=separator), 1):
+        if not row:
+            continue
+        try:
+            name, *pair, t, mean, std = (field.strip() for field in row)
+            source, target = pair or (None, None)
+            yield name, source, target, round(float(t), 6), float(mean), float(std)
+        except ValueError as error:
+            raise InputError(f"{path}, line {number}: cannot read {row}: {error}") from error
+
+
+def tidy(store: Store, score: str = "accuracy") -> pd.DataFrame:
+    """The successes of a store that are not stale."""
+    frame = store.frame()
+    if score not in SCORES:
+        raise unknown("score", score, SCORES)
+    frame = frame[frame.error.isna() & ~frame.stale].drop(columns=["error", "stale"])
+    return _with_pair(frame.assign(score=frame[score]))
+
+
+def _from_records(records: Iterable[Record], score: str) -> pd.DataFrame:
+    rows = [
+        {
+            "environment": record.cell.environment,
+            "dataset": record.cell.dataset,
+            "labels": record.cell.labels,
+            "algorithm": record.cell.method,
+            "t": record.cell.t,
+            "seed": record.cell.seed,
+            "score": record.scores.get(score, np.nan),
+        }
+        for record in records
+        if record.error is None
+    ]
+    return _with_pair(pd.DataFrame(rows))
+
+
+def _with_pair(frame: pd.DataFrame) -> pd.DataFrame:
+    options = [registry.parse(spec)[1] for spec in frame.get("environment", ())]
+    for name in ("source", "target"):
+        frame[name] = [option.get(name) for option in options]
+    return frame
+
+
+@dataclass(frozen=True, eq=False)
+class KeyedCurve:
+    """The points of one curve (seeds, T) and the key columns that tell it from others."""
+
+    key: dict[str, Any]
+    ts: Array
+    scores: Array
+
+
+def curves(frame: pd.DataFrame) -> list[KeyedCurve]:
+    """The curves of a tidy frame; a seed that lacks a point is left out, with a warning."""
+    extra = [name for name in frame if name not in _ASIDE and name not in KEYS]
+    keys = [*KEYS[:-1], *extra, KEYS[-1]]
+    found = []
+    for values, group in frame.groupby(keys, dropna=False, sort=False):
+        key = {k: None if pd.isna(v) else v for k, v in zip(keys, values, strict=True)}
+        if group.duplicated(["t", "seed"]).any():
+            raise InputError(f"two scores for one t and seed of {label(key)}")
+        points = group.pivot(index="seed", columns="t", values="score").sort_index(axis=1)
+        whole = points.dropna()
+        if len(whole) < len(points):
+            warnings.warn(
+                f"{label(key)}: {len(points) - len(whole)} of {len(points)} seeds lack a point "
+                "and are left out",
+                stacklevel=2,
+            )
+        if len(whole):
+            found.append(KeyedCurve(key, points.columns.to_numpy(float), whole.to_numpy(float)))
+    return found
+
+
+def label(key: dict[str, Any]) -> str:
+    """A curve's key in words."""
+    return " ".join(f"{k}={v}" for k, v in key.items() if v is not None)
+
+
+def export(store: str | Path, path: str | Path) -> int:
+    """Write a store's records to a file: all of them (.jsonl), or the scores as a tidy table
+    (.csv).
+    """
+    path = Path(path)
+    with Store(store, create=False) as opened:
+        if path.suffix == ".jsonl":
+            lines = [record.to_json() + "\n" for record in opened.records()]
+            text, count = "".join(lines), len(lines)
+        elif path.suffix == ".csv":
+            frame = tidy(opened)
+            columns = [*KEYS, "t", "seed", *SCORES, "seconds"]
+            text, count = frame[columns].to_csv(index=False), len(frame)
+        else:
+            raise InputError(f"export writes .jsonl or .csv files, unlike {path.name}")
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from error
+    return count
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What an import came to; `conflicts` are cells that the store knows with other scores."""
+
+    added: int
+    known: int
+    conflicts: tuple[str, ...]
+
+
+def load(path: str | Path, store: str | Path = "robustssl.sqlite") -> Loaded:
+    """Import records (jsonl) into a store. What the store holds already stays as it is."""
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"there is no file {path}")
+    records = list(_records(path, _text(path)))  # all are read before the first is written
+    with Store(store) as opened:
+        there = {(record.key, record.error): record for record in opened.records()}
+        added, conflicts = 0, []
+        for record in records:
+            same = there.setdefault((record.key, record.error), record)
+            if same is record:
+                added += opened.add(record)
+            elif dict(same.scores) != dict(record.scores):
+                conflicts.append(str(record.cell))
+        known = len(records) - added - len(conflicts)
+    return Loaded(added, known, tuple(conflicts))
+
+
+def _records(path: Path, text: str) -> Iterator[Record]:
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            yield Record.from_json(line)
+        except InputError as error:
+            raise InputError(f"{path}, line {number}: {error}") from error

@@ -1,0 +1,286 @@
+"""Studies: which cells belong to a question, and running those that are missing."""
+
+import os
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+from rich.console import Console
+
+from robustssl import registry
+from robustssl.cell import Cell
+from robustssl.curve import GRID, check_grid
+from robustssl.engines.local import run_groups
+from robustssl.errors import InputError, unknown
+from robustssl.progress import watch
+from robustssl.store import Store
+from robustssl.worker import groups, run_group
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str | int | float) else value
+
+
+def _seeds(value: Any) -> Any:
+    return list(range(value)) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
+
+
+class Study(BaseModel):
+    """Every algorithm in every environment on every dataset, over a grid of t and several seeds."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    title: str = ""
+    algorithms: Names
+    environments: Names
+    datasets: Names
+    labels: Annotated[list[int], BeforeValidator(_listed), Field(min_length=1)] = [5]
+    ts: Annotated[list[float], BeforeValidator(_listed)] = list(GRID)
+    seeds: Annotated[list[int], BeforeValidator(_seeds), Field(min_length=1)] = [0, 1, 2, 3, 4]
+
+    @field_validator("algorithms", "environments", "datasets")
+    @classmethod
+    def _canonical(cls, specs: list[str], info: Any) -> list[str]:
+        kind = info.field_name[:-1]
+        return list(dict.fromkeys(registry.canonical(kind, spec) for spec in specs))
+
+    @field_validator("labels", "seeds")
+    @classmethod
+    def _counts(cls, values: list[int], info: Any) -> list[int]:
+        least = 1 if info.field_name == "labels" else 0
+        if min(values) < least:
+            raise InputError(f"must be {least} or more, unlike {min(values)}")
+        return sorted(set(values))
+
+    @field_validator("ts")
+    @classmethod
+    def _grid(cls, ts: list[float]) -> list[float]:
+        return sorted(check_grid(ts).tolist())
+
+    def cells(self) -> list[Cell]:
+        """All cells, those of one curve and seed next to each other."""
+        methods = [registry.parse(spec) for spec in self.algorithms]
+        return [
+            Cell(name, environment, dataset, labels, t, seed, tuple(sorted(params.items())))
+            for dataset in self.datasets
+            for labels in self.labels
+            for environment in self.environments
+            for seed in self.seeds
+            for name, params in methods
+            for t in self.ts
+        ]
+
+
+NAMED: Mapping[str, Study] = {
+    "quickstart": Study(
+        title="Five algorithms on three small tables, in three open environments",
+        algorithms=[
+            "supervised_xgboost",
+            "supervised_logistic",
+            "self_training",
+            "label_propagation",
+            "label_spreading",
+        ],
+        environments=["distribution", "label", "feature"],
+        datasets=["iris", "wine", "digits"],
+        labels=[5],
+    ),
+}
+
+
+def study(source: str | Path | Mapping[str, Any] | Study) -> Study:
+    """A study by name, from a YAML file, or from a mapping of the same keys."""
+    if isinstance(source, Study):
+        return source
+    if isinstance(source, Mapping):
+        return _validated(dict(source), "the study")
+    if str(source) in NAMED:
+        return NAMED[str(source)]
+    path = Path(source)
+    if not path.is_file():
+        if path.suffix in (".yaml", ".yml"):
+            raise InputError(f"there is no study file {path}")
+        raise unknown("study", str(source), NAMED)
+    try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not YAML: {error}") from error
+    if not isinstance(document, dict):
+        raise InputError(f"{path} must hold keys and values, such as `datasets: [iris]`")
+    return _validated(document, str(path))
+
+
+def _validated(document: dict[str, Any], where: str) -> Study:
+    try:
+        return Study(**document)
+    except ValidationError as error:
+        reasons = [_reason(item) for item in error.errors()]
+        raise InputError(f"{where}: " + "; ".join(reasons)) from error
+    except TypeError as error:
+        raise InputError(f"{where}: keys must be words ({error})") from error
+
+
+def _reason(item: Any) -> str:
+    place = ".".join(map(str, item["loc"]))
+    if item["type"] == "extra_forbidden":
+        return str(unknown("key", place, Study.model_fields))
+    if item["type"] == "missing":
+        return f"the key {place!r} is missing"
+    if item["type"] == "value_error":
+        return f"{place}: {item['ctx']['error']}"
+    return f"{place}: {item['msg']}"
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a study is in a store, or what a store holds. `failures` counts cells by reason."""
+
+    cells: int
+    done: int
+    missing: int
+    stale: int
+    seconds: float
+    failures: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> int:
+        return sum(self.failures.values())
+
+
+def status(store: str | Path, of: str | Path | Mapping[str, Any] | Study | None = None) -> Status:
+    """What a store holds; with a study, of its cells alone and how many are missing."""
+    with Store(store, create=False) as opened:
+        frame = opened.frame()
+    stale = frame[frame.stale & frame.error.isna()]
+    frame = frame[~frame.stale]
+    keys = set(frame.key)
+    if of is not None:
+        keys = {cell.key for cell in study(of).cells()}
+        frame = frame[frame.key.isin(keys)]
+    good = frame[frame.error.isna()]
+    bad = frame[frame.error.notna() & ~frame.key.isin(good.key)].drop_duplicates("key", keep="last")
+    return Status(
+        cells=len(keys),
+        done=len(good),
+        missing=len(keys) - len(good) - len(bad),
+        stale=len(stale),
+        seconds=float(good.seconds.sum()),
+        failures=bad.error.value_counts().to_dict(),
+    )
+
+
+def run(
+    source: str | Path | Mapping[str, Any] | Study,
+    store: str | Path = "robustssl.sqlite",
+    *,
+    workers: int | None = None,
+    retry: bool = False,
+    keep_predictions: bool = False,
+    console: Console | None = None,
+) -> Status:
+    """Run the cells of a study that the store lacks, and say how it stands then.
+
+    Every record is committed the moment it exists, so a run that is killed goes on where it was.
+    Cells that failed are left alone unless `retry`. `workers` is the number of processes (all
+    cores by default).
+    """
+    chosen = study(source)
+    console = console or Console(stderr=True)
+    with Store(store) as opened:
+        cells = missing_cells(chosen, opened, retry)
+        work = partial(run_group, keep_predictions=keep_predictions)
+        count = _workers(workers, len(cells))
+        with (
+            watch(len(cells), console) as seen,
+            closing(run_groups(groups(cells), work, count)) as results,
+        ):
+            for records in results:
+                for record in records:
+                    opened.add(record)
+                    seen.step(record.error is not None)
+    return status(store, chosen)
+
+
+def missing_cells(chosen: Study, store: Store, retry: bool = False) -> list[Cell]:
+    """The cells of a study that have no success and, unless `retry`, no failure."""
+    known = store.done() if retry else store.done() | store.failed()
+    return [cell for cell in chosen.cells() if cell.key not in known]
+
+
+def _workers(asked: int | None, cells: int) -> int:
+    if asked is not None and asked < 1:
+        raise InputError(f"workers must be 1 or more, unlike {asked}")
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
+    return min(asked or cores, max(cells, 1))
+
+
+TRIAL_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run would do, and about how long it would take."""
+
+    cells: int
+    done: int
+    failed: int
+    left: int
+    workers: int
+    seconds: float
+
+
+def plan(
+    source: str | Path | Mapping[str, Any] | Study,
+    store: str | Path = "robustssl.sqlite",
+    *,
+    workers: int | None = None,
+    retry: bool = False,
+) -> Plan:
+    """How many cells a run would do, and about how long, from measured times; writes nothing.
+
+    Where the store has no time of an algorithm on a dataset, one cell is tried, for 10 seconds in
+    all.
+    """
+    chosen = study(source)
+    every, cells, times = chosen.cells(), chosen.cells(), {}
+    done = failed = 0
+    if Path(store).exists():
+        with Store(store) as opened:
+            cells = missing_cells(chosen, opened, retry)
+            keys, frame = {cell.key for cell in every}, opened.frame()
+            done, failed = len(keys & opened.done()), len(keys & opened.failed())
+        good = frame[frame.error.isna()]
+        times = good.groupby(["algorithm", "dataset"]).seconds.mean().to_dict()
+    tasks: dict[tuple[str, str], list[Cell]] = defaultdict(list)
+    for cell in cells:
+        tasks[cell.method, cell.dataset].append(cell)
+    times = {**times, **_trial({k: v for k, v in tasks.items() if k not in times})}
+    typical = sum(times.values()) / len(times) if times else 0.0
+    total = sum(len(group) * times.get(task, typical) for task, group in tasks.items())
+    count = _workers(workers, len(cells))
+    return Plan(len(every), done, failed, len(cells), count, total / count)
+
+
+def _trial(tasks: Mapping[tuple[str, str], Sequence[Cell]]) -> dict[tuple[str, str], float]:
+    """Seconds a cell, from one group of each task, until the time is up."""
+    times, start = {}, time.monotonic()
+    for task, cells in tasks.items():
+        if time.monotonic() - start > TRIAL_SECONDS:
+            break
+        group = next(groups(cells))
+        began = time.perf_counter()
+        run_group(group)
+        times[task] = (time.perf_counter() - began) / len(group)
+    return times

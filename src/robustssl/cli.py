@@ -1,9 +1,10 @@
 """The command line: parses and calls, nothing else."""
 
+import csv
 import json
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -21,6 +22,7 @@ app = typer.Typer(
     "labeled data? Run a study, then report on it; `robustssl run quickstart` is a good start.",
     no_args_is_help=True,
     add_completion=False,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 
@@ -46,6 +48,22 @@ class Kind(StrEnum):
     studies = "studies"
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        from robustssl import __version__
+
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None: ...
+
+
 StoreOption = Annotated[
     Path, typer.Option("--store", "-s", help="The file that keeps the records (SQLite).")
 ]
@@ -60,12 +78,15 @@ def run(
     workers: Annotated[
         int | None, typer.Option("--workers", "-w", help="Processes; all cores by default.")
     ] = None,
-    retry: Annotated[bool, typer.Option(help="Run cells again that failed before.")] = False,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Run cells again that failed before.")
+    ] = False,
     keep_predictions: Annotated[
-        bool, typer.Option(help="Keep the test predictions too, not only their digest.")
+        bool,
+        typer.Option("--keep-predictions", help="Keep the test predictions, not only a digest."),
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option(help="Say how many cells there are and about how long; run none.")
+        bool, typer.Option("--dry-run", help="Say how many cells and about how long; run none.")
     ] = False,
 ) -> None:
     """Run the cells of a study that the store lacks.
@@ -73,6 +94,7 @@ def run(
     Stop it whenever you like and run it again: it goes on where it was. `robustssl list studies`
     shows the named studies. A study of your own is a YAML file:
 
+    \b
         algorithms: [supervised_logistic, self_training]
         environments: [label]
         datasets: [wine]
@@ -83,10 +105,11 @@ def run(
 
     if dry_run:
         plan = studies.plan(study, store, workers=workers, retry=retry)
+        about = f", about {_duration(plan.seconds)} with {plan.workers} at a time"
         out.print(
-            f"{plan.cells} cells: {plan.done} done, {plan.failed} failed, {plan.left} to run, "
-            f"about {_duration(plan.seconds)} on {plan.workers} worker{'s'[: plan.workers > 1]}.",
-            highlight=False,
+            f"{plan.cells} cells: {plan.done} done, {plan.failed} failed, {plan.left} to run"
+            f"{about if plan.left else ''}.",
+            **PLAIN,
         )
         return
     result = studies.run(
@@ -138,7 +161,10 @@ def metrics(
     format_: Annotated[Format, typer.Option("--format", "-f")] = Format.table,
     score: ScoreOption = "accuracy",
     intervals: Annotated[
-        bool, typer.Option(help="Add the estimate, low and high of a 95% interval over seeds.")
+        bool,
+        typer.Option(
+            "--intervals", help="Add estimate, low and high of a 95% interval over seeds."
+        ),
     ] = False,
 ) -> None:
     """Compute AUC, Acc0, WA, EVM, VS and RCC of every curve in a file or folder of results.
@@ -155,12 +181,16 @@ def metrics(
     elif format_ is Format.json:
         print(table.to_json(orient="records", indent=2))
     else:
-        from robustssl.reports.table import show
-        from robustssl.results import KEYS
+        import pandas as pd
 
-        empty = [name for name in KEYS if table[name].isna().all()]
-        table = table.drop(columns=empty)
-        _print_table(table.columns, table.map(show).to_numpy())
+        from robustssl.reports.table import show
+
+        names = list(table.columns)
+        task, rest = names[: names.index("algorithm")], names[names.index("algorithm") :]
+        for values, rows in table.groupby(task, dropna=False, sort=False):
+            known = {k: v for k, v in zip(task, values, strict=True) if not pd.isna(v)}
+            out.print(", ".join(f"{k} {v}" for k, v in known.items()), **PLAIN)
+            _print_table(rest, rows[rest].map(show).to_numpy())
 
 
 @app.command("list")
@@ -181,13 +211,10 @@ def list_(
         print(json.dumps(rows, indent=2))
         return
     for row in rows:
-        row["presets"] = ", ".join(row["presets"]) if "presets" in row else None
-        row["targets"] = ", ".join(row["targets"]) if "targets" in row else None
-    columns = [name for name in rows[0] if any(row[name] for row in rows)]
-    cells = [["" if row[name] is None else str(row[name]) for name in columns] for row in rows]
+        row["presets"] = ", ".join(row.get("presets", ()))
+    columns = [name for name in ("name", "presets", "summary") if any(row[name] for row in rows)]
+    cells = [[row[name] for name in columns] for row in rows]
     if format_ is Format.csv:
-        import csv
-
         csv.writer(sys.stdout).writerows([columns, *cells])
     else:
         _print_table(columns, cells)
@@ -245,13 +272,15 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.0f} seconds" if seconds >= 1 else "a second"
 
 
-def _print_table(columns: Any, rows: Any) -> None:
-    table = Table(box=None, header_style="bold", pad_edge=False)
+def _print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A table in which only a summary gives way to a narrow terminal."""
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     for name in columns:
-        table.add_column(str(name), overflow="fold")
+        table.add_column(name, no_wrap=name != "summary")
     for row in rows:
         table.add_row(*row)
     out.print(table)
+    out.print()
 
 
 @contextmanager

@@ -45,27 +45,25 @@ def _slope_variance(ts: Array, a: Array) -> Array:
 
 def _correlation(ts: Array, a: Array) -> Array:
     """cov(t, A) / (sd(t) sd(A)) for t uniform on [0, 1]; undefined (nan) where A is flat."""
-    flat = _flat(a)
+    a = _unit_range(a)
     a = a - _auc(ts, a)[..., None]
     h, t0, t1, a0, a1 = np.diff(ts), ts[:-1], ts[1:], a[..., :-1], a[..., 1:]
     covariance = (h * (t0 * (2 * a0 + a1) + t1 * (a0 + 2 * a1))).sum(-1) / 6
     variance = (h * (a0**2 + a0 * a1 + a1**2)).sum(-1) / 3
-    return _ratio(covariance, np.sqrt(variance / 12), flat)
+    return np.clip(covariance / np.sqrt(variance / 12), -1, 1)
 
 
 def _point_correlation(ts: Array, a: Array) -> Array:
-    flat = _flat(a)
+    a = _unit_range(a)
     a, t = a - a.mean(-1, keepdims=True), ts - ts.mean()
-    return _ratio((t * a).sum(-1), np.sqrt((t**2).sum() * (a**2).sum(-1)), flat)
+    return np.clip((t * a).sum(-1) / np.sqrt((t**2).sum() * (a**2).sum(-1)), -1, 1)
 
 
-def _flat(a: Array) -> npt.NDArray[np.bool_]:
-    """Flat up to the rounding of a mean over seeds."""
-    return cast("npt.NDArray[np.bool_]", np.ptp(a, axis=-1) <= 1e-12 * np.abs(a).max(-1))
-
-
-def _ratio(covariance: Array, scale: Array, flat: npt.NDArray[np.bool_]) -> Array:
-    return np.where(flat, np.nan, np.clip(covariance / np.where(flat, 1, scale), -1, 1))
+def _unit_range(a: Array) -> Array:
+    """The curve from 0 to 1; nan where it is flat, up to the rounding of a mean over seeds."""
+    low, spread = a.min(-1, keepdims=True), np.ptp(a, axis=-1, keepdims=True)
+    flat = spread <= 1e-12 * np.abs(a).max(-1, keepdims=True)
+    return np.where(flat, np.nan, (a - low) / np.where(flat, 1, spread))
 
 
 def _mean(ts: Array, a: Array) -> Array:
@@ -278,7 +276,7 @@ class Curve:
         return {name: self.interval(name, level, convention=convention) for name in names}
 
     def band(self, level: float = 0.95) -> tuple[Array, Array]:
-        """Student's interval for the mean, point by point of the grid, inside the score's bounds."""
+        """Student's interval for the mean at each point of the grid, inside the score's bounds."""
         bounds = cast(tuple[float, float], self.bounds)
         band = student_interval(np.swapaxes(self.scores, -1, -2), level, bounds)
         return band.low, band.high

@@ -170,7 +170,7 @@ def catalog(kind: Kind) -> list[dict[str, Any]]:
     """Everything there is of a kind, with what a chooser wants to know."""
 
     def summary(thing: Any) -> str:
-        return (inspect.getdoc(thing) or "").partition("\n")[0]
+        return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
 
     if kind != "algorithm":
         return [{"name": n, "summary": summary(find(kind, n))} for n in names(kind)]

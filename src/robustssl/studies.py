@@ -226,6 +226,8 @@ def _workers(asked: int | None, cells: int) -> int:
     return min(asked or cores, max(cells, 1))
 
 
+Task = tuple[str, str, str]
+
 TRIAL_SECONDS = 10.0
 
 
@@ -250,8 +252,8 @@ def plan(
 ) -> Plan:
     """How many cells a run would do, and about how long, from measured times; writes nothing.
 
-    Where the store has no time of an algorithm on a dataset, one cell is tried, for 10 seconds in
-    all.
+    Where the store knows no time of an algorithm on a dataset in an environment, one cell is
+    tried, for 10 seconds in all.
     """
     chosen = study(source)
     every, cells, times = chosen.cells(), chosen.cells(), {}
@@ -262,10 +264,10 @@ def plan(
             keys, frame = {cell.key for cell in every}, opened.frame()
             done, failed = len(keys & opened.done()), len(keys & opened.failed())
         good = frame[frame.error.isna()]
-        times = good.groupby(["algorithm", "dataset"]).seconds.mean().to_dict()
-    tasks: dict[tuple[str, str], list[Cell]] = defaultdict(list)
+        times = good.groupby(["algorithm", "dataset", "environment"]).seconds.mean().to_dict()
+    tasks: dict[Task, list[Cell]] = defaultdict(list)
     for cell in cells:
-        tasks[cell.method, cell.dataset].append(cell)
+        tasks[cell.method, cell.dataset, cell.environment].append(cell)
     times = {**times, **_trial({k: v for k, v in tasks.items() if k not in times})}
     typical = sum(times.values()) / len(times) if times else 0.0
     total = sum(len(group) * times.get(task, typical) for task, group in tasks.items())
@@ -273,7 +275,7 @@ def plan(
     return Plan(len(every), done, failed, len(cells), count, total / count)
 
 
-def _trial(tasks: Mapping[tuple[str, str], Sequence[Cell]]) -> dict[tuple[str, str], float]:
+def _trial(tasks: Mapping[Task, Sequence[Cell]]) -> dict[Task, float]:
     """Seconds a cell, from one group of each task, until the time is up."""
     times, start = {}, time.monotonic()
     for task, cells in tasks.items():

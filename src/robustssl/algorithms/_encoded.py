@@ -26,8 +26,8 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         rows, targets = validate_data(self, X, y)
-        check_classification_targets(targets)
         labeled = np.asarray(targets != UNLABELED)
+        check_classification_targets(targets[labeled])
         codes = np.full(len(targets), UNLABELED, np.intp)
         self.classes_, codes[labeled] = np.unique(targets[labeled], return_inverse=True)
         self.model_ = self._fit(rows, codes)

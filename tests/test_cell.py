@@ -1,0 +1,55 @@
+"""Identity decides key and randomness."""
+
+from dataclasses import replace
+
+import pytest
+
+from robustssl import Cell
+from robustssl.cell import cell_key
+
+CELL = Cell("label_spreading", "label", "iris", 5, 0.2, 0)
+CHANGES = [
+    {"algorithm": "self_training"},
+    {"environment": "feature"},
+    {"dataset": "wine"},
+    {"labels": 6},
+    {"t": 0.4},
+    {"seed": 1},
+    {"params": (("alpha", 0.5),)},
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_every_field_changes_the_key(change):
+    assert replace(CELL, **change).key != CELL.key
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_every_version_changes_the_key(place):
+    versions = [1, 1, 1]
+    versions[place] = 2
+    assert cell_key(CELL, tuple(versions)) != cell_key(CELL, (1, 1, 1)) == CELL.key
+
+
+def test_the_key_is_the_same_for_ever():
+    """Stores on people's disks hold this key; a change of it makes all of them stale."""
+    assert CELL.key == "b7d1a71e85bf4a3a25dad2d208690dde"
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_randomness_depends_on_the_named_fields_alone(change):
+    (name,) = change
+    other = replace(CELL, **change)
+    names = {"dataset", "labels", "seed"}
+    same = CELL.rng(*names).random() == other.rng(*names).random()
+    assert same == (name not in names)
+    assert CELL.rng(name).random() != other.rng(name).random()
+
+
+def test_randomness_of_no_such_field():
+    with pytest.raises(KeyError):
+        CELL.rng("sead")
+
+
+def test_method_is_a_spec():
+    assert replace(CELL, params=(("alpha", 0.5),)).method == "label_spreading[alpha=0.5]"

@@ -1,0 +1,108 @@
+"""Names, specs, presets."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import robustssl
+from robustssl import InputError, registry
+
+values = st.one_of(
+    st.booleans(),
+    st.none(),
+    st.integers(-10, 10),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from(["add", "imdb", "a_b"]),
+)
+
+
+@given(st.dictionaries(st.sampled_from(["alpha", "mix", "b"]), values))
+def test_parse_reads_what_spell_writes(options):
+    assert registry.parse(registry.spell("name", options)) == ("name", options)
+
+
+@pytest.mark.parametrize("spec", ["", "a[", "a[b]", "a[=1]", "a[b=1,b=2]", "a b", "a[[b=1]]"])
+def test_a_spec_that_is_none(spec):
+    with pytest.raises(InputError, match="write name"):
+        registry.parse(spec)
+
+
+def test_one_thing_has_one_spelling():
+    def canonical(spec):
+        return registry.canonical("algorithm", spec)
+
+    assert canonical("label_spreading[gamma=1,alpha=0.2]") == "label_spreading"
+    assert canonical("label_spreading[gamma=2, alpha=.5]") == canonical(
+        "label_spreading[alpha=0.5,gamma=2.0]"
+    )
+    assert canonical("label_spreading[preset=paper]") == "label_spreading[alpha=0.99]"
+    assert canonical("label_spreading[preset=paper,alpha=0.5]") == "label_spreading[alpha=0.5]"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: robustssl.algorithm("label_spredding"), "did you mean 'label_spreading'"),
+        (lambda: robustssl.dataset("irs"), "unknown dataset 'irs'; did you mean 'iris'"),
+        (lambda: robustssl.environment("labels"), "did you mean 'label'"),
+        (lambda: robustssl.environment("label[mx=add]"), "unknown option of label 'mx'"),
+        (lambda: robustssl.estimator("label_spreading", alfa=1), "did you mean 'alpha'"),
+        (lambda: robustssl.estimator("label_spreading", preset="papr"), "did you mean 'paper'"),
+        (lambda: robustssl.estimator("self_training", budget="quick"), "has no budgets"),
+        (lambda: robustssl.algorithm("no_such_module:Thing"), "cannot load the algorithm"),
+        (lambda: robustssl.algorithm("json:dumps"), "not a class"),
+        (lambda: robustssl.algorithm("zzzz"), "there is: label_propagation"),
+    ],
+)
+def test_unknown_names_get_a_hint(call, message):
+    with pytest.raises(InputError, match=message.replace("(", r"\(")):
+        call()
+
+
+def test_every_name_is_a_file_and_works():
+    assert registry.names("dataset") == ["breast_cancer", "digits", "iris", "wine"]
+    assert registry.names("environment") == ["distribution", "feature", "label"]
+    for name in registry.names("algorithm"):
+        model = robustssl.estimator(name)
+        assert isinstance(model, robustssl.algorithm(name))
+    for row in robustssl.catalog("algorithm"):
+        assert row["summary"]
+        if row["baseline"]:
+            assert robustssl.algorithm(row["baseline"]).supervised
+        for preset in row["presets"]:
+            robustssl.estimator(row["name"], preset=preset)
+
+
+def test_params_win_over_the_preset():
+    model = robustssl.estimator("label_spreading", preset="paper", gamma=3)
+    assert (model.alpha, model.gamma) == (0.99, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "classes"),
+    [
+        ("iris", (150, 4), 3),
+        ("wine", (178, 13), 3),
+        ("digits", (1797, 64), 10),
+        ("breast_cancer", (569, 30), 2),
+    ],
+)
+def test_datasets(name, shape, classes):
+    data = robustssl.dataset(name)
+    assert data.X.shape == shape
+    assert np.array_equal(np.unique(data.y), np.arange(classes))
+    assert len(data.meta["classes"]) == classes
+    assert data.meta["licence"]
+    assert data.meta["owner"]
+    assert data is robustssl.dataset(name)
+
+
+def test_bad_data_are_refused():
+    X, y = np.ones((4, 2)), np.array([0, 0, 1, 1])
+    with pytest.raises(InputError, match="row 2, column 1 is not finite"):
+        robustssl.Dataset("mine", np.where(np.arange(8).reshape(4, 2) == 5, np.nan, X), y)
+    with pytest.raises(InputError, match="4 rows, but 3 labels"):
+        robustssl.Dataset("mine", X, y[:3])
+    with pytest.raises(InputError, match="without a gap"):
+        robustssl.Dataset("mine", X, y * 2)

@@ -50,13 +50,14 @@ def _correlation(ts: Array, a: Array) -> Array:
     h, t0, t1, a0, a1 = np.diff(ts), ts[:-1], ts[1:], a[..., :-1], a[..., 1:]
     covariance = (h * (t0 * (2 * a0 + a1) + t1 * (a0 + 2 * a1))).sum(-1) / 6
     variance = (h * (a0**2 + a0 * a1 + a1**2)).sum(-1) / 3
-    return np.clip(covariance / np.sqrt(variance / 12), -1, 1)
+    return cast(Array, np.clip(covariance / np.sqrt(variance / 12), -1, 1))
 
 
 def _point_correlation(ts: Array, a: Array) -> Array:
     a = _unit_range(a)
     a, t = a - a.mean(-1, keepdims=True), ts - ts.mean()
-    return np.clip((t * a).sum(-1) / np.sqrt((t**2).sum() * (a**2).sum(-1)), -1, 1)
+    correlation = (t * a).sum(-1) / np.sqrt((t**2).sum() * (a**2).sum(-1))
+    return cast(Array, np.clip(correlation, -1, 1))
 
 
 def _unit_range(a: Array) -> Array:

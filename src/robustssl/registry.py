@@ -9,6 +9,7 @@ import inspect
 import json
 import pkgutil
 import re
+import sys
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Any, Literal
@@ -83,6 +84,11 @@ def find(kind: Kind, name: str) -> Any:
     if len(own) != 1:
         raise InputError(f"{module_.__name__} must define exactly one public class")
     return own[0]
+
+
+def is_here(kind: Kind, name: str) -> bool:
+    """Whether a name that stands in a record can be looked up; never loads a stranger's module."""
+    return name in names(kind) or name.partition(":")[0] in sys.modules
 
 
 def version(kind: Kind, name: str) -> int:

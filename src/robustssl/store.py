@@ -6,7 +6,7 @@ the moment it exists, in WAL mode: a process killed anywhere leaves a whole stor
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -67,6 +67,7 @@ _success = _records.c.error.is_(None)
 sa.Index("one_success", _records.c.key, unique=True, sqlite_where=_success)
 
 _CELL = ("algorithm", "environment", "dataset", "labels", "t", "seed")
+_VERSIONED: tuple[registry.Kind, ...] = ("algorithm", "environment", "dataset")
 _OWN_PROVENANCE = ("dataset_sha256", "split_digest")
 
 
@@ -185,12 +186,8 @@ class Store:
         with self._refusals(), self._engine.connect() as connection:
             rows = connection.execute(query).all()
         frame = pd.DataFrame(rows, columns=list(columns))
-        frame["stale"] = [
-            list(versions) != _present_versions(*names)
-            for *names, versions in zip(
-                frame.algorithm, frame.environment, frame.dataset, frame.versions, strict=True
-            )
-        ]
+        named = frame[[*_VERSIONED, "versions"]].itertuples(index=False)
+        frame["stale"] = [_is_stale(specs, versions) for *specs, versions in named]
         frame["algorithm"] = [
             registry.spell(name, dict(params))
             for name, params in zip(frame.algorithm, frame.params, strict=True)
@@ -198,8 +195,13 @@ class Store:
         return frame.drop(columns=["params", "versions"])
 
 
-def _present_versions(algorithm: str, environment: str, dataset: str) -> list[int]:
-    return list(Cell(algorithm, environment, dataset, 0, 0.0, 0).versions)
+def _is_stale(specs: Sequence[str], versions: Sequence[int]) -> bool:
+    """Whether anything the specs name has another version now; what is not here cannot tell."""
+    for kind, spec, version in zip(_VERSIONED, specs, versions, strict=True):
+        name, _ = registry.parse(spec)
+        if registry.is_here(kind, name) and registry.version(kind, name) != version:
+            return True
+    return False
 
 
 def _record(row: Any) -> Record:

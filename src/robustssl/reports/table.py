@@ -149,7 +149,7 @@ def trait(algorithm: str, name: str) -> Any:
     """A class attribute of an algorithm, given as a spec; None where the algorithm is not known
     here.
     """
-    try:
-        return getattr(registry.algorithm(registry.parse(algorithm)[0]), name, None)
-    except InputError:
+    plain, _ = registry.parse(algorithm)
+    if not registry.is_here("algorithm", plain):
         return None
+    return getattr(registry.algorithm(plain), name, None)

@@ -1,0 +1,57 @@
+"""Algorithms that go wrong, for the tests; named `doomed:Fails` and so on."""
+
+import os
+import time
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+
+class Constant(ClassifierMixin, BaseEstimator):
+    """Predicts the first class. No `predict_proba`, no version: what a stranger may bring."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y[y != -1])
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])
+
+
+class Fails(Constant):
+    """Fails where the unlabeled rows of a feature environment have lost columns."""
+
+    def fit(self, X, y):
+        if np.ptp(X[y == -1], axis=0).min() < 1e-9:
+            raise RuntimeError("a column is constant")
+        return super().fit(X, y)
+
+
+class Crashes(Fails):
+    """Takes its process down where the other one fails."""
+
+    def fit(self, X, y):
+        try:
+            return super().fit(X, y)
+        except RuntimeError:
+            os._exit(9)
+
+
+class Sleeps(Constant):
+    def fit(self, X, y):
+        time.sleep(60)
+        return super().fit(X, y)
+
+
+class Counts(Constant):
+    """A baseline that leaves a mark for every fit."""
+
+    supervised = True
+
+    def __init__(self, *, folder="."):
+        self.folder = folder
+
+    def fit(self, X, y):
+        with open(os.path.join(self.folder, "fits"), "a") as file:  # noqa: PTH118, PTH123
+            file.write("x")
+        return super().fit(X, y)

@@ -1,0 +1,160 @@
+"""The store: one success a cell, nothing lost, nothing silently wrong."""
+
+import sqlite3
+from dataclasses import replace
+
+import pytest
+
+import robustssl.store
+from robustssl import Cell, InputError, Record, Store
+
+CELL = Cell("label_spreading", "label", "wine", 5, 0.4, 0, (("alpha", 0.5),))
+RECORD = Record(
+    CELL,
+    CELL.versions,
+    scores={"accuracy": 0.1 + 0.2, "macro_f1": 1 / 3, "detection": 0.7},
+    seconds=0.25,
+    warnings=("UserWarning: so",),
+    digest="d",
+    predictions=(0, 1, 1),
+    provenance={"versions": {"numpy": "2"}, "commit": None, "split_digest": "s"},
+)
+FAILURE = Record(CELL, CELL.versions, error="ValueError: no")
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "s.sqlite") as opened:
+        yield opened
+
+
+def test_a_record_comes_back_to_the_last_bit(store):
+    assert store.add(RECORD)
+    assert list(store.records()) == [RECORD]
+
+
+def test_the_first_success_stays(store):
+    assert store.add(RECORD)
+    assert not store.add(replace(RECORD, scores={"accuracy": 0.9}))
+    assert list(store.records()) == [RECORD]
+
+
+def test_errors_are_attempts_beside_the_success(store):
+    assert store.add(FAILURE)
+    assert store.add(FAILURE)
+    assert (store.done(), store.failed()) == (set(), {CELL.key})
+    assert store.add(RECORD)
+    assert (store.done(), store.failed()) == ({CELL.key}, set())
+    assert len(list(store.records())) == 3
+
+
+def test_two_writers_never_double_a_cell(store):
+    with Store(store.path) as other:
+        assert store.add(RECORD)
+        assert not other.add(RECORD)
+        assert other.add(replace(RECORD, cell=replace(CELL, seed=1)))
+    assert len(store.done()) == 2
+
+
+def test_a_corrected_algorithm_makes_old_records_stale(store, monkeypatch):
+    store.add(RECORD)
+    assert not store.frame().stale.any()
+    monkeypatch.setattr(robustssl.algorithm("label_spreading"), "version", 2)
+    assert store.frame().stale.all()
+    assert CELL.key not in store.done()
+    assert store.add(replace(RECORD, versions=CELL.versions))
+    assert store.frame().stale.tolist() == [True, False]
+
+
+def test_the_frame_spells_the_method(store):
+    store.add(RECORD)
+    (row,) = store.frame().to_dict("records")
+    assert row["algorithm"] == "label_spreading[alpha=0.5]"
+    assert (row["accuracy"], row["t"], row["labels"]) == (0.1 + 0.2, 0.4, 5)
+
+
+def test_an_algorithm_that_is_not_here_does_not_spoil_the_frame(store):
+    """A store may come from a colleague with an algorithm of their own."""
+    foreign = replace(CELL, algorithm="their_module:Theirs")
+    store.add(Record(foreign, (1, 1, 1), scores={"accuracy": 0.5}))
+    assert store.frame().algorithm.tolist() == ["their_module:Theirs[alpha=0.5]"]
+    assert not store.frame().stale.any()
+
+
+def test_what_is_not_a_store(tmp_path):
+    text = tmp_path / "text.sqlite"
+    text.write_text("accuracy,0.5\n" * 100)
+    with pytest.raises(InputError, match="is not a store: file is not a database"):
+        Store(text)
+    assert text.read_text().startswith("accuracy")
+    other = tmp_path / "other.sqlite"
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE photos (id)")
+    with pytest.raises(InputError, match="not a store of robustssl"):
+        Store(other)
+    with pytest.raises(InputError, match="there is no store at"):
+        Store(tmp_path / "none.sqlite", create=False)
+    with pytest.raises(InputError, match="folder of the store"):
+        Store(tmp_path / "nowhere" / "s.sqlite")
+    with pytest.raises(InputError, match="cannot be used"):
+        Store(tmp_path)
+
+
+def test_a_store_of_a_newer_version(store):
+    store.close()
+    with sqlite3.connect(store.path) as connection:
+        connection.execute("UPDATE meta SET value = '99' WHERE name = 'schema'")
+    with pytest.raises(InputError, match=r"newer version of robustssl \(schema 99"):
+        Store(store.path)
+
+
+def test_a_full_disk_is_a_sentence_and_loses_nothing(tmp_path, monkeypatch):
+    def small_disk(connection, _):
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA max_page_count=20")
+
+    path = tmp_path / "s.sqlite"
+    monkeypatch.setattr(robustssl.store, "_set_up_connection", small_disk)
+    added = []
+
+    def fill():
+        with Store(path) as full:
+            for seed in range(10_000):
+                record = replace(RECORD, cell=replace(CELL, seed=seed))
+                full.add(record)
+                added.append(record)
+
+    with pytest.raises(InputError, match=r"full.*What was committed before is kept"):
+        fill()
+    monkeypatch.undo()
+    with Store(path) as roomy:
+        assert list(roomy.records()) == added
+        assert roomy.add(replace(RECORD, cell=replace(CELL, seed=len(added))))
+
+
+def test_a_record_needs_finite_scores_or_an_error():
+    with pytest.raises(InputError, match="not finite"):
+        Record(CELL, CELL.versions, scores={"accuracy": float("nan")})
+    with pytest.raises(InputError, match="scores or an error"):
+        Record(CELL, CELL.versions)
+
+
+def test_json_and_back():
+    assert Record.from_json(RECORD.to_json()) == RECORD
+    assert Record.from_json(FAILURE.to_json()) == FAILURE
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("not json", "not a record"),
+        ("[]", "not a record"),
+        ('{"key": "x"}', "not a record: KeyError: 'cell'"),
+        (RECORD.to_json().replace('"seed": 0', '"seed": 1'), "does not belong to the cell"),
+        (RECORD.to_json().replace("0.30000000000000004", "NaN"), "not finite"),
+        (RECORD.to_json().replace('"digest"', '"dgest"'), "not a record: TypeError"),
+    ],
+)
+def test_json_that_is_no_record(text, message):
+    with pytest.raises(InputError, match=message):
+        Record.from_json(text)

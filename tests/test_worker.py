@@ -1,0 +1,101 @@
+"""From a group of cells to records."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.metrics import balanced_accuracy_score, f1_score, roc_auc_score
+
+import robustssl
+from robustssl import Cell
+from robustssl.worker import groups, prepare, run_group
+
+CELL = Cell("label_spreading", "label", "wine", 5, 0.4, 0)
+
+
+def test_scores_are_those_of_the_test_rows():
+    (record,) = run_group((CELL,), keep_predictions=True)
+    split = prepare("wine", "label", 5, 0).split(0.4)
+    model = robustssl.estimator("label_spreading").fit(split.X, split.y)
+    predicted, p = model.predict(split.X_test), model.predict_proba(split.X_test)
+    assert record.error is None
+    assert record.predictions == tuple(predicted)
+    assert record.scores == {
+        "accuracy": np.mean(predicted == split.y_test),
+        "balanced_accuracy": balanced_accuracy_score(split.y_test, predicted),
+        "macro_f1": f1_score(split.y_test, predicted, average="macro"),
+        "auroc": roc_auc_score(split.y_test, p[:, 1]),
+    }
+    assert record.seconds > 0
+    assert record.provenance["split_digest"] == split.digest
+    assert record.provenance["dataset_sha256"] == robustssl.dataset("wine").sha256
+    assert record.provenance["versions"]["scikit-learn"]
+
+
+def test_the_digest_tells_predictions_apart():
+    def digest(t):
+        return run_group((replace(CELL, dataset="digits", t=t),))[0].digest
+
+    assert digest(0.0) == digest(0.0) != digest(1.0)
+
+
+def test_an_error_is_a_record_with_its_reason():
+    fails = Cell("doomed:Fails", "feature", "wine", 5, 1.0, 0)
+    (record,) = run_group((fails,))
+    assert record.error == "RuntimeError: a column is constant"
+    assert not record.scores
+    (unable,) = run_group((replace(fails, environment="label", dataset="breast_cancer"),))
+    assert "needs three; breast_cancer has 2" in unable.error
+
+
+def test_warnings_are_kept():
+    (record,) = run_group((replace(CELL, params=(("max_iter", 1),)),))
+    assert record.warnings == ("ConvergenceWarning: max_iter=1 was reached without convergence.",)
+
+
+def test_a_stranger_without_probabilities_has_no_auroc():
+    (record,) = run_group((Cell("doomed:Constant", "label", "wine", 5, 0.0, 0),))
+    assert set(record.scores) == {"accuracy", "balanced_accuracy", "macro_f1"}
+
+
+def test_a_baseline_is_fitted_once_for_all_t(tmp_path):
+    params = (("folder", str(tmp_path)),)
+    cells = [
+        Cell("doomed:Counts", "label", "iris", 5, t, seed, params)
+        for seed in (0, 1)
+        for t in (0.0, 0.5, 1.0)
+    ]
+    grouped = list(groups(cells))
+    assert [len(group) for group in grouped] == [3, 3]
+    records = [record for group in grouped for record in run_group(group)]
+    assert (tmp_path / "fits").read_text() == "xx"
+    assert [record.cell for record in records] == cells
+    assert len({record.seconds for record in records}) == 2
+
+
+def test_a_learner_is_not_grouped():
+    cells = [replace(CELL, t=t) for t in (0.0, 0.5, 1.0)]
+    assert [len(group) for group in groups(cells)] == [1, 1, 1]
+
+
+def test_a_group_of_a_baseline_is_what_each_cell_would_be_alone():
+    cells = tuple(Cell("supervised_xgboost", "feature", "wine", 5, t, 0) for t in (0.0, 0.6, 1.0))
+    together = run_group(cells)
+    for cell, record in zip(cells, together, strict=True):
+        (alone,) = run_group((cell,))
+        assert (alone.scores, alone.digest) == (record.scores, record.digest)
+
+
+@pytest.mark.parametrize("t", [0.0, 0.4])
+def test_randomness_of_the_algorithm_does_not_depend_on_t(t, monkeypatch):
+    seen = []
+    xgboost = robustssl.algorithm("supervised_xgboost")
+    fit = xgboost.fit
+    monkeypatch.setattr(
+        xgboost, "fit", lambda self, X, y: (seen.append(self.random_state), fit(self, X, y))[1]
+    )
+    cell = Cell("supervised_xgboost", "feature", "wine", 5, t, 0)
+    run_group((cell,))
+    run_group((replace(cell, t=1.0),))
+    run_group((replace(cell, seed=1),))
+    assert seen[0] == seen[1] != seen[2]

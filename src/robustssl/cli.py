@@ -112,9 +112,12 @@ def run(
             **PLAIN,
         )
         return
-    result = studies.run(
-        study, store, workers=workers, retry=retry, keep_predictions=keep_predictions, console=err
-    )
+    how: Any = {"workers": workers, "retry": retry, "keep_predictions": keep_predictions}
+    try:
+        result = studies.run(study, store, **how, console=err)
+    except KeyboardInterrupt:
+        err.print("\nStopped. What is done is kept; the same command goes on from here.", **PLAIN)
+        raise typer.Exit(130) from None
     _print_status(result)
     if result.failed:
         err.print("Run again with --retry to try the failed cells once more.", highlight=False)
@@ -303,6 +306,3 @@ def main() -> None:
     except InputError as error:
         err.print(f"robustssl: {error}", **PLAIN)
         sys.exit(2)
-    except KeyboardInterrupt:
-        err.print("\nStopped. What is done is kept; the same command goes on from here.", **PLAIN)
-        sys.exit(130)

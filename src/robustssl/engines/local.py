@@ -7,12 +7,14 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from itertools import islice
+from itertools import chain, islice
 
 from threadpoolctl import threadpool_limits
 
 from robustssl.record import Record
 from robustssl.worker import Group
+
+_DIED = "WorkerDied: the process ended without a word (out of memory?)"
 
 Work = Callable[[Group], list[Record]]
 
@@ -27,16 +29,17 @@ def run_groups(
             yield from map(work, waiting)
         return
     while suspects := (yield from _pool(waiting, work, workers)):
-        for group in suspects:  # a worker died with one of them: each alone shows which
-            if (yield from _pool(iter([group]), work, 1)):
-                error = "WorkerDied: the process ended without a word (out of memory?)"
-                yield [Record(cell, cell.versions, error=error) for cell in group]
+        again = iter(suspects)  # a worker died with one of them; one at a time it is the first
+        while in_flight := (yield from _pool(again, work, 1)):
+            guilty, *others = in_flight
+            yield [Record(cell, cell.versions, error=_DIED) for cell in guilty]
+            again = chain(others, again)
 
 
 def _pool(
     waiting: Iterator[Group], work: Work, workers: int
 ) -> Generator[list[Record], None, list[Group]]:
-    """Work in a pool of processes; returns the groups in flight when one of them died."""
+    """Work in a pool of processes; returns the groups in flight, in order, when one died."""
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker)
     running: dict[Future[list[Record]], Group] = {}

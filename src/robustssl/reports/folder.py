@@ -9,7 +9,7 @@ import pandas as pd
 from tabulate import tabulate
 
 from robustssl.errors import InputError
-from robustssl.reports.plot import draw_curves
+from robustssl.reports.plot import draw_curves, save
 from robustssl.reports.table import show, show_interval, study_table
 from robustssl.results import curves, tidy
 from robustssl.store import Store
@@ -41,12 +41,10 @@ def report(
         }
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")
-        figure = draw_curves(found, score)
-        figure.savefig(folder / "rac.png", dpi=200)
-        figure.savefig(folder / "rac.svg", metadata={"Date": None})
+        pictures = save(draw_curves(found, score), folder / "rac")
     except OSError as error:
         raise InputError(f"cannot write the report to {folder}: {error.strerror}") from error
-    return [folder / name for name in (*files, "rac.png", "rac.svg")]
+    return [*(folder / name for name in files), *pictures]
 
 
 _CAPTION = """\
@@ -88,9 +86,8 @@ def _columns(rows: pd.DataFrame) -> pd.DataFrame:
         if name == "EVM":
             shown["floor"] = rows.EVM_floor.map(show)
     shown["p"] = ["<0.001" if p < 0.001 else show(p) for p in rows.p_depends_on_t]
-    compared = rows.gain.notna() if "gain" in rows else pd.Series(False, rows.index)
-    shown["gain"] = [show_interval(r, "gain") if compared[i] else "" for i, r in rows.iterrows()]
-    shown["break-even"] = rows.break_even.where(compared, "")
+    shown["gain"] = [show_interval(r, "gain") if r.break_even else "" for _, r in rows.iterrows()]
+    shown["break-even"] = rows.break_even
     if rows.note.any():
         shown["note"] = rows.note
     return shown

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 import matplotlib
@@ -23,7 +24,7 @@ _STYLE: Any = {
     "axes.spines.right": False,
     "axes.grid": True,
     "grid.color": "#e6e6e6",
-    "svg.hashsalt": "robustssl",  # the same figure is the same file
+    "svg.hashsalt": "robustssl",
     "svg.fonttype": "none",
 }
 
@@ -63,6 +64,15 @@ def draw_curves(found: Sequence[KeyedCurve], score: str) -> Figure:
             frameon=False,
         )
     return figure
+
+
+def save(figure: Figure, path: Path) -> list[Path]:
+    """The figure as PNG and SVG; the same figure is the same file."""
+    png, svg = path.with_suffix(".png"), path.with_suffix(".svg")
+    with matplotlib.rc_context(_STYLE):
+        figure.savefig(png, dpi=200)
+        figure.savefig(svg, metadata={"Date": None})
+    return [png, svg]
 
 
 def _looks(algorithms: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -125,18 +125,16 @@ def _against_baseline(
     curve: Curve, key: dict[str, Any], by_key: dict[tuple[Any, ...], KeyedCurve]
 ) -> dict[str, Any]:
     name = trait(key["algorithm"], "baseline")
+    columns = ("gain", *(f"gain_{end}" for end in _ENDS), "area_below")
+    numbers: dict[str, Any] = dict.fromkeys(columns, np.nan)
     other = by_key.get(_task(key, name)) if name else None
     if other is None or other.scores.shape != curve.scores.shape:
-        return {"baseline": name}
+        return {"baseline": name, **numbers, "break_even": ""}
     difference = gain(curve, Curve(other.ts, other.scores))
     over, below = difference.interval("AUC"), difference.interval(area_below)
-    return {
-        "baseline": name,
-        "gain": over.plain,
-        **{f"gain_{end}": getattr(over, end) for end in _ENDS},
-        "area_below": below.plain,
-        "break_even": str(break_even(difference)),
-    }
+    values = (over.plain, over.estimate, over.low, over.high, below.plain)
+    numbers.update(zip(columns, values, strict=True))
+    return {"baseline": name, **numbers, "break_even": str(break_even(difference))}
 
 
 def _note(curve: Curve, algorithm: str) -> str:

@@ -1,0 +1,242 @@
+"""The command line as people use it: what it prints, what it returns, no traceback ever."""
+
+import io
+import json
+import re
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from robustssl import cli, registry
+
+DATA = Path(__file__).parent / "data"
+
+
+@pytest.fixture
+def call(monkeypatch, capsys, tmp_path):
+    """Run a command in an empty folder; returns the exit code, what it printed and said aside."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["robustssl", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        out, err = capsys.readouterr()
+        return ended.value.code or 0, out, err
+
+    return call
+
+
+@pytest.fixture
+def study(tmp_path, small):
+    path = tmp_path / "study.yaml"
+    path.write_text(yaml.safe_dump(small))
+    return path
+
+
+def test_from_nothing_to_a_report_and_back(call, study, tmp_path):
+    code, out, _ = call("run", study, "--dry-run")
+    assert code == 0
+    assert re.fullmatch(r"48 cells: 0 done, 0 failed, 48 to run, about .* with 2 at a time.\n", out)
+    assert not (tmp_path / "robustssl.sqlite").exists()
+    code, out, err = call("run", study, "--workers", 1)
+    assert code == 0
+    assert "48 cells: 48 done, 0 failed, 0 missing" in out
+    assert re.search(r"48/48 cells, 0 failed, [\d.]+/s, 0 s left", err)
+    code, out, err = call("run", study)
+    assert (code, err) == (0, "")
+    code, out, _ = call("status", study)
+    assert "48 cells: 48 done" in out
+    code, out, _ = call("report")
+    assert code == 0
+    for name in ("rac.png", "rac.svg", "table.md", "table.csv", "table.tex"):
+        assert name in out
+        assert (tmp_path / "report" / name).stat().st_size > 500
+    code, out, _ = call("export", "records.jsonl")
+    assert (code, out) == (0, "48 records in records.jsonl\n")
+    code, out, _ = call("import", "records.jsonl", "--store", "other.sqlite")
+    assert (code, out) == (0, "48 records added, 0 known already\n")
+    code, out, _ = call("metrics", "records.jsonl", "--format", "csv")
+    code, direct, _ = call("metrics", "robustssl.sqlite", "--format", "csv")
+    assert out == direct
+
+
+def test_metrics_of_the_published_results_as_csv(call):
+    code, out, err = call("metrics", DATA / "published", "--convention", "published", "-f", "csv")
+    assert code == 0
+    columns = "environment,dataset,labels,source,target,algorithm,AUC,Acc0,WA,EVM,VS,RCC"
+    assert out.splitlines()[0] == columns
+    assert len(out.splitlines()) == 1 + 508
+    assert err.count("left out, it lacks t = 0") == 5
+    frame = pd.read_csv(io.StringIO(out))
+    row = frame.query(
+        "dataset == 'CIFAR10' and algorithm == 'FixMatch' and environment == 'feature'"
+    )
+    assert row[["AUC", "WA", "RCC"]].round(3).to_numpy().tolist() == [[0.517, 0.430, -0.661]]
+
+
+def test_metrics_as_table_and_json(call):
+    file = DATA / "published" / "Feature" / "iris_deep_feature_labels_5.csv"
+    code, out, _ = call("metrics", file)
+    assert code == 0
+    assert out.startswith("environment feature, dataset iris, labels 5\n")
+    assert re.search(r"FT_Transformer +0.937 +0.937 +0.937 +0.000 +0.000 +n/a", out)
+    assert max(map(len, out.splitlines())) <= 80
+    code, out, _ = call("metrics", file, "--format", "json")
+    rows = json.loads(out)
+    assert rows[0]["algorithm"] == "FT_Transformer"
+    assert rows[0]["RCC"] is None
+    code, out, _ = call("metrics", file, "--convention", "re-ssl", "--format", "csv")
+    assert out.splitlines()[0].endswith("algorithm,slope,GM,BAD,WAD,P(AD>=0)")
+
+
+@pytest.mark.parametrize("kind", ["algorithms", "environments", "datasets", "studies"])
+def test_list(call, kind):
+    code, out, _ = call("list", kind)
+    assert code == 0
+    code, text, _ = call("list", kind, "--format", "json")
+    rows = json.loads(text)
+    assert all(row["name"] in out for row in rows)
+    if kind != "studies":
+        assert [row["name"] for row in rows] == registry.names(kind[:-1])
+    if kind == "algorithms":
+        assert all({"presets", "targets", "baseline"} <= set(row) for row in rows)
+    code, table, _ = call("list", kind, "--format", "csv")
+    assert len(table.splitlines()) == len(rows) + 1
+
+
+@pytest.mark.parametrize(
+    "command", ["", "run", "status", "report", "metrics", "list", "export", "import"]
+)
+def test_help_helps(call, command):
+    code, out, _ = call(*filter(None, [command]), "--help")
+    assert code == 0
+    assert "Usage: robustssl" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_version(call):
+    assert re.fullmatch(r"\d+\.\d+\.\d+\n", call("--version")[1])
+
+
+def bad_store(path):
+    path.write_text("this is no database, however long it may be" * 100)
+
+
+def newer_store(path):
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE meta (name, value)")
+        connection.execute("CREATE TABLE records (id)")
+        connection.execute("INSERT INTO meta VALUES ('schema', '2')")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["run", "quikstart"], "unknown study 'quikstart'; did you mean 'quickstart'?"),
+        (["run", "bad.yaml"], "unknown key 'algoritms'; did you mean 'algorithms'?"),
+        (["run", "quickstart", "-s", "bad.sqlite"], "bad.sqlite is not a store"),
+        (["run", "quickstart", "-s", "newer.sqlite"], "newer version of robustssl"),
+        (["run", "quickstart", "-w", "0"], "workers must be 1 or more"),
+        (["run", "quickstart", "-s", "no/where.sqlite"], "folder of the store"),
+        (["status"], "there is no store at robustssl.sqlite"),
+        (["report"], "there is no store at robustssl.sqlite"),
+        (["report", "-s", "bad.sqlite"], "bad.sqlite is not a store"),
+        (["metrics", "."], "bad.csv has no header"),
+        (["metrics", "empty"], "there are no results"),
+        (["metrics", "nothing.csv"], "there is no file or folder nothing.csv"),
+        (["metrics", "nan.csv"], "a has the score nan at t = 1"),
+        (["metrics", "nan.csv", "--score", "acuracy"], "a has the score nan"),
+        (["export", "x.jsonl"], "there is no store"),
+        (["import", "nothing.jsonl"], "there is no file nothing.jsonl"),
+        (["import", "bad.csv"], "bad.csv, line 1: not a record"),
+    ],
+)
+def test_bad_input_is_a_sentence_and_exit_code_2(call, tmp_path, words, message):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "bad.csv").write_text("1,2\n")
+    (tmp_path / "bad.yaml").write_text("algoritms: [x]\n")
+    (tmp_path / "nan.csv").write_text("algorithm,t,seed,score\na,0,0,0.5\na,1,0,nan\n")
+    bad_store(tmp_path / "bad.sqlite")
+    newer_store(tmp_path / "newer.sqlite")
+    code, _, err = call(*words)
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"labels": 60}, "60 labels per class are too many for iris: class 0 has 50"),
+        ({"datasets": ["breast_cancer"], "environments": ["label"]}, "needs three"),
+        ({"algorithms": ["doomed:Fails"], "environments": ["feature"]}, "a column is constant"),
+    ],
+)
+def test_cells_that_fail_are_shown_and_exit_code_1(call, small, tmp_path, change, message):
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump({**small, **change}))
+    code, _, err = call("run", "study.yaml", "-w", 1)
+    assert code == 1
+    assert message in err
+    assert "--retry" in err
+    code, _, err = call("status", "study.yaml")
+    assert code == 0
+    assert message in err
+
+
+def test_an_import_that_conflicts_is_shown_and_exit_code_1(call, study, tmp_path):
+    call("run", study, "-w", 1)
+    call("export", "r.jsonl")
+    text = (tmp_path / "r.jsonl").read_text()
+    changed = re.sub(r'"accuracy": [\d.]+', '"accuracy": 0.123', text, count=2)
+    (tmp_path / "r.jsonl").write_text(changed)
+    code, out, err = call("import", "r.jsonl")
+    assert (code, out) == (1, "0 records added, 46 known already\n")
+    assert "2 differ from the store's" in err
+
+
+def test_an_own_algorithm_in_the_present_folder(call, small, tmp_path):
+    source = "from doomed import Constant\nclass Mine(Constant): pass\n"
+    (tmp_path / "own_module.py").write_text(source)
+    changed = {**small, "algorithms": ["own_module:Mine"]}
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(changed))
+    code, out, err = call("run", "study.yaml", "-w", 2)
+    assert (code, "24 done" in out) == (0, True), err
+
+
+def test_a_full_disk(call, study, monkeypatch):
+    import robustssl.store
+
+    def small_disk(connection, _):
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA max_page_count=12")
+
+    monkeypatch.setattr(robustssl.store, "_set_up_connection", small_disk)
+    code, _, err = call("run", study, "-w", 1, "--keep-predictions")
+    assert code == 2
+    assert "database or disk is full" in err
+    assert "What was committed before is kept" in err
+    monkeypatch.undo()
+
+
+def test_importing_robustssl_is_quick_and_light():
+    script = """
+import sys, time
+start = time.perf_counter()
+import robustssl
+seconds = time.perf_counter() - start
+heavy = {"torch", "xgboost", "sklearn", "pandas", "matplotlib", "scipy"} & set(sys.modules)
+print(seconds < 0.3, sorted(heavy), len(dir(robustssl)) > 10)
+from robustssl import studies, reports, cli
+print(sorted({"torch", "xgboost"} & set(sys.modules)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["True [] True", "[]"]

@@ -1,0 +1,146 @@
+"""The local engine: crashes, kills and interrupts lose nothing."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+import robustssl
+
+HERE = Path(__file__).parent
+
+
+def start(study, store, workers=2):
+    """`robustssl run` as a person starts it, in a process group of its own."""
+    command = [Path(sys.executable).parent / "robustssl", "run", study, "--store", store]
+    return subprocess.Popen(
+        [*map(str, command), "--workers", str(workers)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=HERE,
+        start_new_session=True,
+    )
+
+
+def count(store):
+    try:
+        with robustssl.Store(store, create=False) as opened:
+            return len(opened.done())
+    except robustssl.InputError:
+        return 0
+
+
+def wait_for(condition, seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def alive(pid):
+    """Running, not merely a child that nobody has waited for yet."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def children(pid):
+    listed = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True
+    )
+    return [int(word) for word in listed.stdout.split()]
+
+
+def results(path):
+    with robustssl.Store(path, create=False) as store:
+        records = list(store.records())
+    assert all(record.error is None for record in records)
+    assert len({record.key for record in records}) == len(records)
+    return {record.key: (record.scores, record.digest) for record in records}
+
+
+def test_killed_at_ten_random_moments_it_ends_as_if_unbroken(tmp_path):
+    study = tmp_path / "study.yaml"
+    document = {
+        "algorithms": ["supervised_xgboost", "self_training", "label_propagation"],
+        "environments": ["distribution", "label", "feature"],
+        "datasets": ["wine", "digits"],
+        "labels": 3,
+        "seeds": 3,
+    }
+    study.write_text(yaml.safe_dump(document))
+    robustssl.run(document, tmp_path / "unbroken.sqlite", workers=2)
+    broken, chance = tmp_path / "broken.sqlite", random.Random(0)
+    progress = []
+    for _ in range(10):
+        process = start(study, broken)
+        goal = count(broken) + chance.randrange(30)
+        assert wait_for(lambda goal=goal, p=process: count(broken) >= goal and children(p.pid), 60)
+        time.sleep(chance.uniform(0, 0.1))
+        workers = children(process.pid)
+        process.kill()
+        process.communicate()
+        progress.append(count(broken))
+        assert wait_for(lambda w=workers: not any(map(alive, w)), 10), (
+            "workers outlive their parent"
+        )
+    assert len(set(progress)) > 5
+    assert progress[-1] < 324
+    process = start(study, broken)
+    said, _ = process.communicate()
+    assert process.returncode == 0, said
+    assert "324 cells: 324 done, 0 failed, 0 missing" in said
+    assert results(broken) == results(tmp_path / "unbroken.sqlite")
+
+
+def test_control_c_ends_soon_keeps_what_is_done_and_says_how_to_go_on(tmp_path):
+    study = tmp_path / "study.yaml"
+    study.write_text(
+        "algorithms: [supervised_logistic, 'doomed:Sleeps']\nenvironments: [label]\n"
+        "datasets: [iris]\nseeds: 1\n"
+    )
+    store = tmp_path / "s.sqlite"
+    process = start(study, store)
+    assert wait_for(lambda: count(store) == 6, 60)
+    began = time.monotonic()
+    os.killpg(process.pid, signal.SIGINT)
+    said, _ = process.communicate(timeout=30)
+    assert time.monotonic() - began < 5
+    assert process.returncode == 130
+    assert "What is done is kept" in said
+    assert "Traceback" not in said
+    assert count(store) == 6
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_a_worker_that_dies_is_an_error_of_its_cell_alone(tmp_path, small, workers):
+    doomed = {**small, "algorithms": ["doomed:Crashes", "label_spreading"], "seeds": 2}
+    got = robustssl.run(
+        {**doomed, "environments": "feature"}, tmp_path / "s.sqlite", workers=workers
+    )
+    assert (got.done, got.failed, got.missing) == (8, 4, 0)
+    assert list(got.failures) == ["WorkerDied: the process ended without a word (out of memory?)"]
+    with robustssl.Store(tmp_path / "s.sqlite") as store:
+        assert {r.cell.algorithm for r in store.records() if r.error} == {"doomed:Crashes"}
+
+
+def test_a_store_that_fills_up_ends_the_workers(tmp_path, small, monkeypatch):
+    def full(self, record):
+        raise robustssl.InputError("the disk is full")
+
+    monkeypatch.setattr(robustssl.Store, "add", full)
+    before = set(children(os.getpid()))
+    with pytest.raises(robustssl.InputError, match="full"):
+        robustssl.run(small, tmp_path / "s.sqlite", workers=2)
+    left = set(children(os.getpid())) - before
+    assert wait_for(lambda: not any(map(alive, left)), 5)

@@ -1,0 +1,165 @@
+"""Studies: validation with clear messages, running what is missing, planning."""
+
+import pytest
+
+import robustssl
+from robustssl import InputError, studies
+
+GOOD = {"algorithms": ["self_training"], "environments": "label", "datasets": ["iris"]}
+
+
+def test_every_combination_is_a_cell():
+    study = studies.study({**GOOD, "labels": [5, 10], "ts": [0, 0.5, 1], "seeds": [3, 7]})
+    cells = study.cells()
+    assert len(cells) == len(set(cells)) == 12
+    assert {cell.seed for cell in cells} == {3, 7}
+    assert {cell.labels for cell in cells} == {5, 10}
+
+
+def test_defaults():
+    cells = studies.study(GOOD).cells()
+    assert {cell.t for cell in cells} == {0, 0.2, 0.4, 0.6, 0.8, 1}
+    assert {cell.seed for cell in cells} == set(range(5))
+    assert {cell.labels for cell in cells} == {5}
+
+
+def test_presets_are_resolved_into_values():
+    study = studies.study({**GOOD, "algorithms": ["label_spreading[preset=paper]"]})
+    assert study.cells()[0].params == (("alpha", 0.99),)
+    same = ["label_spreading[preset=paper]", "label_spreading[alpha=0.99]"]
+    assert len(studies.study({**GOOD, "algorithms": same}).cells()) == 30
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"algoritms": ["x"]}, "unknown key 'algoritms'; did you mean 'algorithms'"),
+        ({"algorithms": ["self_trainin"]}, "algorithms: unknown algorithm.*'self_training'"),
+        ({"datasets": ["irs"]}, "datasets: unknown dataset 'irs'; did you mean 'iris'"),
+        ({"environments": []}, "environments: Value should have at least 1 item"),
+        ({"ts": [0, 1.2, 1]}, "ts: t = 1.2 lies outside"),
+        ({"ts": [0, 0.5]}, "ts: the grid of t must hold 0 and 1; it lacks 1"),
+        ({"labels": 0}, "labels: must be 1 or more, unlike 0"),
+        ({"labels": "five"}, "labels.0: Input should be a valid integer"),
+        ({"seeds": -1}, "seeds: Value should have at least 1"),
+        ({"seeds": [-1]}, "seeds: must be 0 or more"),
+        ({"seeds": True}, "seeds: "),
+        ({"datasets": 5}, "datasets.0: Input should be a valid string"),
+    ],
+)
+def test_a_bad_study_says_what_is_wrong(change, message):
+    with pytest.raises(InputError, match=message):
+        studies.study({**GOOD, **change})
+
+
+def test_study_files(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("algorithms: [self_training]\nenvironments: [label]\ndatasets: [iris]\n")
+    assert studies.study(file).cells() == studies.study(GOOD).cells()
+    file.write_text("algorithms: [self_training\n")
+    with pytest.raises(InputError, match="is not YAML"):
+        studies.study(file)
+    file.write_text("just words")
+    with pytest.raises(InputError, match="keys and values"):
+        studies.study(file)
+    file.write_text("algorithms: [self_training]\nenvironments: [label]\n")
+    with pytest.raises(InputError, match="the key 'datasets' is missing"):
+        studies.study(file)
+    file.write_text("1: 2\n")
+    with pytest.raises(InputError, match="keys must be words"):
+        studies.study(file)
+    file.write_text("title: !!python/object/apply:os.system ['true']\n")
+    with pytest.raises(InputError, match="is not YAML"):
+        studies.study(file)
+    with pytest.raises(InputError, match="there is no study file"):
+        studies.study(tmp_path / "other.yaml")
+    with pytest.raises(InputError, match="did you mean 'quickstart'"):
+        studies.study("quikstart")
+
+
+def test_only_what_is_missing_is_run(tmp_path, small, monkeypatch):
+    store = tmp_path / "s.sqlite"
+    first = robustssl.run({**small, "algorithms": ["label_spreading"]}, store, workers=1)
+    assert (first.cells, first.done, first.missing) == (24, 24, 0)
+    ran = []
+    real = studies.run_group
+    monkeypatch.setattr(
+        studies, "run_group", lambda group, **kw: (ran.extend(group), real(group, **kw))[1]
+    )
+    again = robustssl.run(small, store, workers=1)
+    assert (again.cells, again.done) == (48, 48)
+    assert {cell.algorithm for cell in ran} == {"supervised_logistic"}
+    assert len(ran) == 24
+
+
+def test_a_corrected_algorithm_runs_again_and_the_old_is_stale(tmp_path, small, monkeypatch):
+    store = tmp_path / "s.sqlite"
+    robustssl.run(small, store, workers=1)
+    monkeypatch.setattr(robustssl.algorithm("label_spreading"), "version", 2)
+    before = robustssl.status(store, small)
+    assert (before.done, before.missing, before.stale) == (24, 24, 24)
+    after = robustssl.run(small, store, workers=1)
+    assert (after.done, after.missing, after.stale) == (48, 0, 24)
+    assert len(robustssl.metrics(store)) == 4
+
+
+def test_failures_are_shown_left_alone_and_retried_on_request(tmp_path, small, monkeypatch):
+    store = tmp_path / "s.sqlite"
+    doomed = {**small, "algorithms": ["doomed:Fails"], "environments": "feature"}
+    first = robustssl.run(doomed, store, workers=1)
+    assert (first.done, first.failed, first.missing) == (4, 8, 0)
+    assert first.failures == {"RuntimeError: a column is constant": 8}
+    assert robustssl.plan(doomed, store).left == 0
+    assert robustssl.plan(doomed, store, retry=True).left == 8
+    import doomed as module
+
+    monkeypatch.setattr(module.Fails, "fit", module.Constant.fit)
+    assert robustssl.run(doomed, store, workers=1).failed == 8
+    mended = robustssl.run(doomed, store, workers=1, retry=True)
+    assert (mended.done, mended.failed) == (12, 0)
+
+
+def test_processes_and_one_process_agree_to_the_last_bit(tmp_path, small):
+    study = {**small, "algorithms": [*small["algorithms"], "supervised_xgboost", "self_training"]}
+    robustssl.run(study, tmp_path / "one.sqlite", workers=1)
+    robustssl.run(study, tmp_path / "two.sqlite", workers=2)
+
+    def results(name):
+        with robustssl.Store(tmp_path / name) as store:
+            return {r.key: (r.scores, r.digest, r.provenance) for r in store.records()}
+
+    assert results("one.sqlite") == results("two.sqlite")
+
+
+def test_predictions_are_kept_on_request(tmp_path, small):
+    for keep in (False, True):
+        path = tmp_path / f"{keep}.sqlite"
+        robustssl.run({**small, "seeds": 1}, path, workers=1, keep_predictions=keep)
+        with robustssl.Store(path) as store:
+            assert all((r.predictions is not None) == keep for r in store.records())
+
+
+def test_a_plan_counts_and_estimates_and_writes_nothing(tmp_path, small):
+    store = tmp_path / "s.sqlite"
+    plan = robustssl.plan(small, store, workers=2)
+    assert (plan.cells, plan.done, plan.left, plan.workers) == (48, 0, 48, 2)
+    assert 0 < plan.seconds < 60
+    assert not store.exists()
+    robustssl.run(small, store, workers=1)
+    after = robustssl.plan({**small, "seeds": 5}, store, workers=1)
+    assert (after.cells, after.done, after.left) == (60, 48, 12)
+    with robustssl.Store(store) as opened:
+        mean = opened.frame().seconds.mean()
+    assert after.seconds == pytest.approx(12 * mean)
+
+
+def test_status_of_a_store_without_a_study(tmp_path, small):
+    store = tmp_path / "s.sqlite"
+    robustssl.run(small, store, workers=1)
+    got = robustssl.status(store)
+    assert (got.cells, got.done, got.missing, got.failed) == (48, 48, 0, 0)
+
+
+def test_workers_must_be_positive(tmp_path, small):
+    with pytest.raises(InputError, match="workers must be 1 or more"):
+        robustssl.run(small, tmp_path / "s.sqlite", workers=0)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from robustssl import Cell
+from robustssl import Cell, InputError
 from robustssl.cell import cell_key
 
 CELL = Cell("label_spreading", "label", "iris", 5, 0.2, 0)
@@ -49,6 +49,16 @@ def test_randomness_depends_on_the_named_fields_alone(change):
 def test_randomness_of_no_such_field():
     with pytest.raises(KeyError):
         CELL.rng("sead")
+
+
+@pytest.mark.parametrize(("change", "message"), [({"t": 1.1}, "outside"), ({"labels": 0}, "1 or")])
+def test_a_cell_that_cannot_be(change, message):
+    with pytest.raises(InputError, match=message):
+        replace(CELL, **change)
+
+
+def test_t_has_six_decimals():
+    assert replace(CELL, t=0.1 + 0.2).key == replace(CELL, t=0.3).key
 
 
 def test_method_is_a_spec():

@@ -122,6 +122,18 @@ def test_control_c_ends_soon_keeps_what_is_done_and_says_how_to_go_on(tmp_path):
     assert count(store) == 6
 
 
+def test_a_script_without_a_main_guard_runs_once(tmp_path, small):
+    small["seeds"] = 1
+    script = tmp_path / "script.py"
+    script.write_text(
+        f"import robustssl\nprint('hello')\nprint(robustssl.run({small}, 's.sqlite', workers=2).done)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["hello", "12"]
+
+
 @pytest.mark.parametrize("workers", [2, 3])
 def test_a_worker_that_dies_is_an_error_of_its_cell_alone(tmp_path, small, workers):
     doomed = {**small, "algorithms": ["doomed:Crashes", "label_spreading"], "seeds": 2}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from robustssl import registry
+from robustssl.errors import InputError
 
 Versions = tuple[int, int, int]
 
@@ -27,6 +28,13 @@ class Cell:
     t: float
     seed: int
     params: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "t", round(float(self.t), 6))
+        if not 0 <= self.t <= 1:
+            raise InputError(f"t = {self.t:g} lies outside [0, 1]")
+        if self.labels < 1:
+            raise InputError(f"labels must be 1 or more a class, unlike {self.labels}")
 
     @property
     def method(self) -> str:

@@ -114,7 +114,7 @@ def run(
         return
     how: Any = {"workers": workers, "retry": retry, "keep_predictions": keep_predictions}
     try:
-        result = studies.run(study, store, **how, console=err)
+        result = studies.run(study, store, **how)
     except KeyboardInterrupt:
         err.print("\nStopped. What is done is kept; the same command goes on from here.", **PLAIN)
         raise typer.Exit(130) from None

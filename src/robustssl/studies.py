@@ -68,14 +68,14 @@ class Study(BaseModel):
         return sorted(check_grid(ts).tolist())
 
     def cells(self) -> list[Cell]:
-        """All cells, those of one curve and seed next to each other."""
+        """All cells, seed by seed, so that a run cut short has whole curves of the first seeds."""
         methods = [registry.parse(spec) for spec in self.algorithms]
         return [
             Cell(name, environment, dataset, labels, t, seed, tuple(sorted(params.items())))
+            for seed in self.seeds
             for dataset in self.datasets
             for labels in self.labels
             for environment in self.environments
-            for seed in self.seeds
             for name, params in methods
             for t in self.ts
         ]
@@ -186,7 +186,7 @@ def run(
     workers: int | None = None,
     retry: bool = False,
     keep_predictions: bool = False,
-    console: Console | None = None,
+    progress: bool = True,
 ) -> Status:
     """Run the cells of a study that the store lacks, and say how it stands then.
 
@@ -195,13 +195,12 @@ def run(
     cores by default).
     """
     chosen = study(source)
-    console = console or Console(stderr=True)
     with Store(store) as opened:
         cells = missing_cells(chosen, opened, retry)
         work = partial(run_group, keep_predictions=keep_predictions)
         count = _workers(workers, len(cells))
         with (
-            watch(len(cells), console) as seen,
+            watch(len(cells), Console(stderr=True, quiet=not progress)) as seen,
             closing(run_groups(groups(cells), work, count)) as results,
         ):
             for records in results:

@@ -3,11 +3,14 @@
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from itertools import chain, islice
+from types import ModuleType
 
 from threadpoolctl import threadpool_limits
 
@@ -62,12 +65,24 @@ def _pool(
         pool.shutdown(cancel_futures=True)
 
 
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """A spawned process imports its parent's script, which would run it again; workers need none."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
 def _submit(pool: ProcessPoolExecutor, work: Work, group: Group) -> Future[list[Record]]:
     """As `submit`; a pool that is broken by now answers through the future like one that breaks
     later.
     """
     try:
-        return pool.submit(work, group)
+        with _without_main():
+            return pool.submit(work, group)
     except BrokenProcessPool as error:
         future: Future[list[Record]] = Future()
         future.set_exception(error)

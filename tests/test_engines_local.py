@@ -126,7 +126,8 @@ def test_a_script_without_a_main_guard_runs_once(tmp_path, small):
     small["seeds"] = 1
     script = tmp_path / "script.py"
     script.write_text(
-        f"import robustssl\nprint('hello')\nprint(robustssl.run({small}, 's.sqlite', workers=2).done)\n"
+        "import robustssl\nprint('hello')\n"
+        f"print(robustssl.run({small}, 's.sqlite', workers=2).done)\n"
     )
     done = subprocess.run(
         [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=True

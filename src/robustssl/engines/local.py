@@ -67,7 +67,7 @@ def _pool(
 
 @contextmanager
 def _without_main() -> Iterator[None]:
-    """A spawned process imports its parent's script, which would run it again; workers need none."""
+    """A spawned process would import its parent's script and so run it again; workers need it not."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:

@@ -67,7 +67,7 @@ def _pool(
 
 @contextmanager
 def _without_main() -> Iterator[None]:
-    """A spawned process would import its parent's script and so run it again; workers need it not."""
+    """A spawned process would import its parent's script and so run it again; they need none."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:

@@ -59,6 +59,9 @@ def test_the_page_and_the_latex_hold_the_same_rows(store, tmp_path):
     assert r"\toprule" in latex
     assert "![Score over the inconsistency t](rac.png)" in page
     assert len(re.findall(r"\d\.\d{3} \[\d\.\d{3}, \d\.\d{3}\]", page)) > 30
+    row = pd.read_csv(tmp_path / "table.csv").query("algorithm == 'label_spreading'").iloc[0]
+    estimate, low, high = row.EVM_estimate, row.EVM_low, row.EVM_high
+    assert f"{estimate:.3f} [{low:.3f}, {high:.3f}] ({row.EVM:.3f})" in page
 
 
 def test_every_curve_is_in_the_figure_with_its_own_look(store):

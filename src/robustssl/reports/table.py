@@ -86,10 +86,12 @@ def show(value: Any) -> str:
 
 
 def show_interval(row: pd.Series, name: str) -> str:
-    """`estimate [low, high]`, or the plain value where there is no interval."""
-    if f"{name}_low" not in row or np.isnan(row[f"{name}_low"]):
-        return show(row[name])
-    return "{} [{}, {}]".format(*(show(row[f"{name}_{end}"]) for end in _ENDS))
+    """`estimate [low, high]`, then in parentheses the plain value if it differs."""
+    plain = show(row[name])
+    if np.isnan(row[f"{name}_low"]):
+        return plain
+    estimate, low, high = (show(row[f"{name}_{end}"]) for end in _ENDS)
+    return f"{estimate} [{low}, {high}]" + (f" ({plain})" if plain != estimate else "")
 
 
 def study_table(found: Sequence[KeyedCurve]) -> pd.DataFrame:

@@ -214,7 +214,7 @@ def test_a_full_disk(call, study, monkeypatch):
     import robustssl.store
 
     def small_disk(connection, _):
-        connection.execute("PRAGMA journal_mode=WAL")
+        connection.isolation_level = None
         connection.execute("PRAGMA max_page_count=12")
 
     monkeypatch.setattr(robustssl.store, "_set_up_connection", small_disk)

@@ -1,5 +1,6 @@
 """The store: one success a cell, nothing lost, nothing silently wrong."""
 
+import multiprocessing
 import sqlite3
 from dataclasses import replace
 
@@ -56,6 +57,35 @@ def test_two_writers_never_double_a_cell(store):
     assert len(store.done()) == 2
 
 
+def write_fifty(path, start):
+    with Store(path) as store:
+        return [
+            store.add(replace(RECORD, cell=replace(CELL, seed=seed)))
+            for seed in range(start, start + 50)
+        ]
+
+
+def test_processes_that_start_at_once_share_a_new_store(tmp_path):
+    """Four make the store together and write overlapping cells: each cell is kept once."""
+    path = tmp_path / "s.sqlite"
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(4) as pool:
+        added = pool.starmap(write_fifty, [(path, start) for start in (0, 0, 25, 50)], chunksize=1)
+    assert sum(map(sum, added)) == 100
+    with Store(path) as store:
+        assert len(list(store.records())) == len(store.done()) == 100
+
+
+def test_a_reader_does_not_hold_up_a_writer(store):
+    for seed in range(3):
+        store.add(replace(RECORD, cell=replace(CELL, seed=seed)))
+    with Store(store.path, create=False) as other:
+        reading = other.records()
+        next(reading)
+        assert store.add(replace(RECORD, cell=replace(CELL, seed=9)))
+        assert len(list(reading)) == 2
+
+
 def test_a_corrected_algorithm_makes_old_records_stale(store, monkeypatch):
     store.add(RECORD)
     assert not store.frame().stale.any()
@@ -110,7 +140,7 @@ def test_a_store_of_a_newer_version(store):
 
 def test_a_full_disk_is_a_sentence_and_loses_nothing(tmp_path, monkeypatch):
     def small_disk(connection, _):
-        connection.execute("PRAGMA journal_mode=WAL")
+        connection.isolation_level = None
         connection.execute("PRAGMA max_page_count=20")
 
     path = tmp_path / "s.sqlite"

@@ -6,8 +6,9 @@ the moment it exists, in WAL mode: a process killed anywhere leaves a whole stor
 
 import hashlib
 import json
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -85,15 +86,26 @@ class Store:
         )
         sa.event.listen(self._engine, "connect", _set_up_connection)
         with self._refusals():
-            self._open()
+            if create:
+                self._create()
+            self._check()
 
-    def _open(self) -> None:
-        with self._engine.begin() as connection:
-            tables = set(sa.inspect(connection).get_table_names())
-            if not tables:
+    def _create(self) -> None:
+        """Make the tables where there are none, and turn to write-ahead logging for good."""
+        with self._writing() as connection:
+            if not sa.inspect(connection).get_table_names():
                 _tables.create_all(connection)
                 connection.execute(_meta.insert().values(name="schema", value=str(SCHEMA)))
-            elif not {"meta", "records"} <= tables:
+        with self._engine.connect() as connection:
+            for _ in range(100):  # this pragma never waits, and another process may be at it
+                with suppress(sa.exc.OperationalError):
+                    connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+                    return
+                time.sleep(0.1)
+
+    def _check(self) -> None:
+        with self._engine.connect() as connection:
+            if not {"meta", "records"} <= set(sa.inspect(connection).get_table_names()):
                 raise InputError(f"{self.path} is a database, but not a store of robustssl")
             query = sa.select(_meta.c.value).where(_meta.c.name == "schema")
             schema = int(connection.execute(query).scalar_one())
@@ -102,6 +114,13 @@ class Store:
                 f"{self.path} was written by a newer version of robustssl (schema {schema}; this "
                 f"one reads up to {SCHEMA}); upgrade robustssl to read it"
             )
+
+    @contextmanager
+    def _writing(self) -> Iterator[sa.Connection]:
+        """A transaction that waits for the write lock at its start, where waiting is possible."""
+        with self._engine.begin() as connection:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            yield connection
 
     def close(self) -> None:
         self._engine.dispose()
@@ -147,7 +166,7 @@ class Store:
             text = json.dumps(shared, sort_keys=True)
             row["provenance"] = hashlib.sha256(text.encode()).hexdigest()[:16]
             document = insert(_provenance).values(id=row["provenance"], document=shared)
-            with self._engine.begin() as connection:
+            with self._writing() as connection:
                 connection.execute(document.on_conflict_do_nothing())
                 added = connection.execute(insert(_records).values(row).on_conflict_do_nothing())
         return added.rowcount == 1
@@ -222,5 +241,5 @@ def _record(row: Any) -> Record:
 
 
 def _set_up_connection(connection: Any, _: Any) -> None:
-    connection.execute("PRAGMA journal_mode=WAL")
+    connection.isolation_level = None  # `_writing` begins transactions; reading needs none
     connection.execute("PRAGMA synchronous=NORMAL")

@@ -49,9 +49,10 @@ def report(
 
 _CAPTION = """\
 The score is {score}. In brackets: 95% intervals over seeds (jackknife, Student's t) around the
-bias-corrected estimate; in parentheses: the plain value of the mean curve, where it differs. Floor: what EVM would be if seeds alone moved the curve. p: of a curve that
-does not depend on t. Gain: mean difference to the matched baseline over all t. Break-even: the
-first t at which the curve falls below it (none: not up to 1).
+bias-corrected estimate; in parentheses: the plain value of the mean curve, where it differs.
+Floor: what EVM would be if seeds alone moved the curve. p: of a curve that does not depend on t.
+Gain: mean difference to the matched baseline over all t. Break-even: the first t at which the curve
+falls below it (none: not up to 1).
 """
 
 _TASK = ["environment", "dataset", "labels", "source", "target"]

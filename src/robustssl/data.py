@@ -58,7 +58,7 @@ class Pools:
     """Row ids from which the splits of every t are made.
 
     `aside` are inconsistent rows that no split uses, kept to measure detection. `columns` is the
-    order in which features are lost, where the environment loses any.
+    order in which features are lost, where the environment loses any; `seed` is for later draws.
     """
 
     data: Dataset
@@ -68,6 +68,7 @@ class Pools:
     inconsistent: Rows
     aside: Rows
     columns: Rows = field(default_factory=lambda: np.empty(0, np.intp))
+    seed: int = 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -116,16 +116,15 @@ class Prepared:
 
 @lru_cache(maxsize=8)
 def prepare(dataset: str, environment: str, labels: int, seed: int) -> Prepared:
-    """Pools and preprocessing of one seed.
-
-    The rows are drawn without regard to the environment, so that environments are compared in
-    pairs too.
-    """
+    """Pools and preprocessing of one seed."""
     data, open_environment = registry.dataset(dataset), registry.environment(environment)
-    rng = Cell("", environment, dataset, labels, 0.0, seed).rng("dataset", "labels", "seed")
-    pools = open_environment.pools(data, labels, rng)
-    preprocess = fit_preprocessing(open_environment.split(pools, 0.0).X)
-    return Prepared(open_environment, pools, preprocess)
+    cell = Cell("", environment, dataset, labels, 0.0, seed)
+    pools = open_environment.pools(data, labels, open_environment.chance(cell))
+    if open_environment.scales:
+        return Prepared(open_environment, pools, lambda X: X)
+    return Prepared(
+        open_environment, pools, fit_preprocessing(open_environment.split(pools, 0.0).X)
+    )
 
 
 @lru_cache(maxsize=1)

@@ -5,10 +5,12 @@ test rows are the same at every t, and from one t to the next unlabeled rows are
 """
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from robustssl.cell import Cell
 from robustssl.data import UNLABELED, Dataset, Pools, Rows, Split
 from robustssl.errors import InputError
 
@@ -24,8 +26,16 @@ class Environment:
     """The `controlled` protocol. A subclass says what the pools are and, maybe, what t does."""
 
     version = 1
+    scales = False  # whether `split` standardises on its own
 
-    def pools(self, data: Dataset, labels: int, rng: np.random.Generator) -> Pools:
+    def chance(self, cell: Cell) -> Any:
+        """What `pools` draws from.
+
+        Not from the environment either, so that environments are compared in pairs too.
+        """
+        return cell.rng("dataset", "labels", "seed")
+
+    def pools(self, data: Dataset, labels: int, rng: Any) -> Pools:
         """Disjoint rows: labeled, test, consistent, inconsistent, set aside. Cannot see t."""
         raise NotImplementedError
 

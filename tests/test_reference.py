@@ -1,17 +1,17 @@
-"""The published benchmark's own splits: the proof that they are the same ones, and pins that keep them so."""
+"""The published benchmark's own splits: the proof that they are, and pins that keep them so."""
 
 import hashlib
 
 import numpy as np
 import pandas as pd
 import pytest
+from test_results import RESULTS
 
 import robustssl
 from robustssl import InputError
 from robustssl.curve import GRID
 from robustssl.results import read
 from robustssl.worker import prepare
-from test_results import RESULTS
 
 KINDS = ("distribution", "feature", "label")
 
@@ -52,7 +52,7 @@ def test_pinned(dataset, kind, labels):
     [("label_propagation", "LabelPropagation"), ("label_spreading", "LabelSpreading")],
 )
 def test_graph_methods_agree_with_the_published_means_to_the_last_digit(name, published):
-    """On 32 of 35 points: the start of wine's label curve is known to be that of its feature curve."""
+    """On 32 of 35 points; the start of wine's label curve is that of its feature curve."""
     theirs = read(RESULTS / "published.csv").query("algorithm == @published and labels == 5")
     theirs = theirs.set_index(["environment", "dataset", "t"]).score
     agree = []

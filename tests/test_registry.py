@@ -62,7 +62,7 @@ def test_unknown_names_get_a_hint(call, message):
 
 def test_every_name_is_a_file_and_works():
     assert registry.names("dataset") == ["breast_cancer", "digits", "iris", "wine"]
-    assert registry.names("environment") == ["distribution", "feature", "label"]
+    assert registry.names("environment") == ["distribution", "feature", "label", "reference"]
     for name in registry.names("algorithm"):
         model = robustssl.estimator(name)
         assert isinstance(model, robustssl.algorithm(name))

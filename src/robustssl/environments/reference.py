@@ -23,7 +23,7 @@ _KINDS = ("distribution", "label", "feature")
 
 @dataclass(frozen=True)
 class Reference(Environment):
-    """The published benchmark's own splits (kind: distribution, label or feature), for comparison."""
+    """The published benchmark's own splits, for comparison; kind: distribution, label, feature."""
 
     kind: str = "distribution"
 
@@ -67,10 +67,9 @@ class Reference(Environment):
         return X, pools.inconsistent
 
     def _band(self, pools: Pools, label: int, t: float) -> Rows:
-        """A fifth of a class's far half, farther for larger t; at t = 0 a like number of near rows."""
-        near, far = (
-            rows[pools.data.y[rows] == label] for rows in (pools.consistent, pools.inconsistent)
-        )
+        """A fifth of a class's far half, farther for larger t; at t = 0 as many near rows."""
+        y = pools.data.y
+        near, far = (rows[y[rows] == label] for rows in (pools.consistent, pools.inconsistent))
         if t == 0:
             order = np.random.RandomState(pools.seed).permutation(len(near))
             return near[order[: math.ceil(0.2 * len(far))]]

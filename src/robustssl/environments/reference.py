@@ -69,7 +69,8 @@ class Reference(Environment):
     def _band(self, pools: Pools, label: int, t: float) -> Rows:
         """A fifth of a class's far half, farther for larger t; at t = 0 as many near rows."""
         y = pools.data.y
-        near, far = (rows[y[rows] == label] for rows in (pools.consistent, pools.inconsistent))
+        near = pools.consistent[y[pools.consistent] == label]
+        far = pools.inconsistent[y[pools.inconsistent] == label]
         if t == 0:
             order = np.random.RandomState(pools.seed).permutation(len(near))
             return near[order[: math.ceil(0.2 * len(far))]]
@@ -79,7 +80,8 @@ class Reference(Environment):
     def _mixture(self, pools: Pools, t: float) -> Rows:
         known = _known(pools.data, pools.inconsistent)
         inside, outside = pools.inconsistent[known], pools.inconsistent[~known]
-        n = {0: len(inside), 1: len(outside)}.get(t) or min(len(inside) / (1 - t), len(outside) / t)
+        shares = ((len(inside), 1 - t), (len(outside), t))
+        n = min(size / share for size, share in shares if share > 0)
         kept, _ = _cut(pools.data, inside, int(n * (1 - t)), pools.seed)
         added, _ = _cut(pools.data, outside, int(n * t), pools.seed)
         return np.concatenate([kept, added])

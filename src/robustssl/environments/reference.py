@@ -69,8 +69,8 @@ class Reference(Environment):
     def _band(self, pools: Pools, label: int, t: float) -> Rows:
         """A fifth of a class's far half, farther for larger t; at t = 0 as many near rows."""
         y = pools.data.y
-        near = pools.consistent[y[pools.consistent] == label]
-        far = pools.inconsistent[y[pools.inconsistent] == label]
+        near: Rows = pools.consistent[y[pools.consistent] == label]
+        far: Rows = pools.inconsistent[y[pools.inconsistent] == label]
         if t == 0:
             order = np.random.RandomState(pools.seed).permutation(len(near))
             return near[order[: math.ceil(0.2 * len(far))]]

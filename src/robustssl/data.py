@@ -27,38 +27,58 @@ def digest(*arrays: npt.NDArray[Any]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """X (n, d) and class codes y (n,), 0 to K - 1. `meta` names the classes, the owner, the
-    licence.
+    """Rows X, class codes y (n,), 0 to K - 1, and maybe a domain for each row.
+
+    X is (n, d) floats (tabular), (n, height, width, 1 or 3) bytes (image), or (n,) texts. `meta`
+    names the classes, the owner, the licence.
     """
 
     name: str
-    X: npt.NDArray[np.float64]
+    X: npt.NDArray[Any]
     y: npt.NDArray[np.intp]
-    kind: Literal["tabular"] = "tabular"
+    kind: Literal["tabular", "image", "text"] = "tabular"
+    domain: npt.NDArray[Any] | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.X) != len(self.y):
             raise InputError(f"{self.name}: {len(self.X)} rows, but {len(self.y)} labels")
-        bad = np.argwhere(~np.isfinite(self.X))
-        if len(bad):
-            row, column = bad[0]
-            raise InputError(f"{self.name}: the value in row {row}, column {column} is not finite")
+        if self.domain is not None and len(self.domain) != len(self.y):
+            raise InputError(f"{self.name}: {len(self.y)} rows, but {len(self.domain)} domains")
+        getattr(self, f"_check_{self.kind}")()
         classes = np.unique(self.y)
         if not np.array_equal(classes, np.arange(len(classes))):
             raise InputError(f"{self.name}: class codes must run from 0 without a gap")
 
+    def _check_tabular(self) -> None:
+        if self.X.ndim != 2 or not np.issubdtype(self.X.dtype, np.floating):
+            raise InputError(f"{self.name}: tabular data are a matrix of numbers")
+        bad = np.argwhere(~np.isfinite(self.X))
+        if len(bad):
+            row, column = bad[0]
+            raise InputError(f"{self.name}: the value in row {row}, column {column} is not finite")
+
+    def _check_image(self) -> None:
+        if self.X.ndim != 4 or self.X.shape[-1] not in (1, 3) or self.X.dtype != np.uint8:
+            raise InputError(f"{self.name}: images are bytes, (n, height, width, 1 or 3)")
+
+    def _check_text(self) -> None:
+        for row, text in enumerate(self.X):
+            if not isinstance(text, str) or not text.strip():
+                raise InputError(f"{self.name}: row {row} is not a text, or an empty one")
+
     @cached_property
     def sha256(self) -> str:
-        return digest(self.X, self.y)
+        X = np.array("\0".join(self.X)) if self.kind == "text" else self.X
+        return digest(X, self.y)
 
 
 @dataclass(frozen=True, eq=False)
 class Pools:
     """Row ids from which the splits of every t are made.
 
-    `aside` are inconsistent rows that no split uses, kept to measure detection. `columns` is the
-    order in which features are lost, where the environment loses any; `seed` is for later draws.
+    `aside` are inconsistent rows that no split uses, kept to measure detection; `seed` is for what
+    is drawn row by row.
     """
 
     data: Dataset
@@ -67,18 +87,17 @@ class Pools:
     consistent: Rows
     inconsistent: Rows
     aside: Rows
-    columns: Rows = field(default_factory=lambda: np.empty(0, np.intp))
-    seed: int = 0
+    seed: int
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
     """What a learner is fitted on and tested on: y is -1 where unlabeled; rows are row ids."""
 
-    X: npt.NDArray[np.float64]
+    X: npt.NDArray[Any]
     y: npt.NDArray[np.intp]
     rows: Rows
-    X_test: npt.NDArray[np.float64]
+    X_test: npt.NDArray[Any]
     y_test: npt.NDArray[np.intp]
     test_rows: Rows
 

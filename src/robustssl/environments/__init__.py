@@ -5,16 +5,20 @@ test rows are the same at every t, and from one t to the next unlabeled rows are
 """
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from robustssl.cell import Cell
 from robustssl.data import UNLABELED, Dataset, Pools, Rows, Split
-from robustssl.errors import InputError
+from robustssl.errors import InputError, unknown
 
-Matrix = npt.NDArray[np.float64]
+Matrix = npt.NDArray[Any]
+
+_CHOICES = {"mix": ("replace", "add"), "access": ("all", "consistent", "labels")}
 
 
 def count(t: float, n: int) -> int:
@@ -22,11 +26,32 @@ def count(t: float, n: int) -> int:
     return math.ceil(t * n - 1e-9)
 
 
+@dataclass(frozen=True, kw_only=True)
 class Environment:
-    """The `controlled` protocol. A subclass says what the pools are and, maybe, what t does."""
+    """The `controlled` protocol. A subclass divides the rows and, maybe, degrades some.
 
-    version = 1
-    scales = False  # whether `split` standardises on its own
+    mix: inconsistent rows replace consistent ones, or are added to them. access: what a learner
+    gets; `consistent` is an oracle without the inconsistent rows, `labels` a ceiling with the
+    labels of the unlabeled rows. test, unlabeled: at most so many rows, drawn before t.
+    """
+
+    mix: str = "replace"
+    access: str = "all"
+    test: int | None = None
+    unlabeled: int | None = None
+
+    version: ClassVar[int] = 1
+    scales: ClassVar[bool] = False  # whether `split` standardises on its own
+    paired: ClassVar[bool] = True  # whether a row is replaced by one of its own class
+
+    def __post_init__(self) -> None:
+        for name, known in _CHOICES.items():
+            if getattr(self, name) not in known:
+                raise unknown(name, str(getattr(self, name)), known)
+        for name in ("test", "unlabeled"):
+            cap = getattr(self, name)
+            if cap is not None and (not isinstance(cap, int) or cap < 1):
+                raise InputError(f"{name} is a number of rows, 1 or more, unlike {cap!r}")
 
     def chance(self, cell: Cell) -> Any:
         """What `pools` draws from.
@@ -35,28 +60,66 @@ class Environment:
         """
         return cell.rng("dataset", "labels", "seed")
 
-    def pools(self, data: Dataset, labels: int, rng: Any) -> Pools:
-        """Disjoint rows: labeled, test, consistent, inconsistent, set aside. Cannot see t."""
+    def divide(self, data: Dataset, rng: np.random.Generator) -> tuple[Rows, Rows]:
+        """The consistent and the inconsistent rows; none of the latter: they are the former,
+        degraded.
+        """
         raise NotImplementedError
 
-    def unlabeled(self, pools: Pools, t: float) -> tuple[Matrix, Rows]:
-        """The unlabeled rows at t: here the first ceil(t n) consistent ones give way to
-        inconsistent ones.
-        """
-        k = count(t, len(pools.consistent))
-        rows = np.concatenate([pools.inconsistent[:k], pools.consistent[k:]])
-        return pools.data.X[rows], rows
+    def degrade(self, pools: Pools, rows: Rows, t: float) -> Matrix:
+        """What is left of inconsistent rows at t; here, all."""
+        return np.asarray(pools.data.X[rows])
+
+    def pools(self, data: Dataset, labels: int, rng: Any) -> Pools:
+        """Disjoint rows: labeled, test, consistent, inconsistent, set aside. Cannot see t."""
+        clean, dirty = (_by_class(data, rows) for rows in self.divide(data, rng))
+        dealt = [deal(data, rows, labels, rng) for rows in clean]
+        labeled, test, consistent = (list(part) for part in zip(*dealt, strict=True))
+        apart = [set_aside(rng.permutation(rows)) for rows in dirty]
+        inconsistent = [rows for _, rows in apart] or consistent
+        if self.paired:
+            sizes = [min(map(len, pair)) for pair in zip(consistent, inconsistent, strict=True)]
+            consistent = [rows[:n] for rows, n in zip(consistent, sizes, strict=True)]
+            inconsistent = [rows[:n] for rows, n in zip(inconsistent, sizes, strict=True)]
+        order, seed = rng.integers(2**31, size=2).tolist()
+        good, bad = blend(consistent, order), blend(inconsistent, order)
+        n = min(len(good), len(bad), self.unlabeled or len(good))
+        return Pools(
+            data,
+            labeled=np.concatenate(labeled),
+            test=blend(test, order)[: self.test],
+            consistent=good[:n],
+            inconsistent=bad[:n],
+            aside=np.concatenate([np.empty(0, np.intp), *(rows for rows, _ in apart)]),
+            seed=seed,
+        )
+
+    def seen(self, pools: Pools, t: float) -> tuple[Matrix, Rows]:
+        """The unlabeled rows at t: the first ceil(t n) inconsistent ones, and consistent ones."""
+        k = count(t, len(pools.inconsistent))
+        kept = pools.consistent[k:] if self.mix == "replace" else pools.consistent
+        bad = pools.inconsistent[: 0 if self.access == "consistent" else k]
+        X = np.concatenate([self.degrade(pools, bad, t), pools.data.X[kept]])
+        return X, np.concatenate([bad, kept])
 
     def split(self, pools: Pools, t: float) -> Split:
-        """The split at t; the truth about the unlabeled rows stays behind."""
-        X, y = pools.data.X, pools.data.y
-        X_unlabeled, unlabeled = self.unlabeled(pools, t)
+        """The split at t. The truth about unlabeled rows stays behind, but for the ceiling.
+
+        It gets the labels of the known classes; rows of others it cannot use, and does without.
+        """
+        data = pools.data
+        X, rows = self.seen(pools, t)
+        y = np.full(len(rows), UNLABELED)
+        if self.access == "labels":
+            known = np.isin(data.y[rows], data.y[pools.labeled])
+            X, rows = X[known], rows[known]
+            y = data.y[rows]
         return Split(
-            X=np.concatenate([X[pools.labeled], X_unlabeled]),
-            y=np.concatenate([y[pools.labeled], np.full(len(unlabeled), UNLABELED)]),
-            rows=np.concatenate([pools.labeled, unlabeled]),
-            X_test=X[pools.test],
-            y_test=y[pools.test],
+            X=np.concatenate([data.X[pools.labeled], X]),
+            y=np.concatenate([data.y[pools.labeled], y]),
+            rows=np.concatenate([pools.labeled, rows]),
+            X_test=data.X[pools.test],
+            y_test=data.y[pools.test],
             test_rows=pools.test,
         )
 
@@ -64,15 +127,14 @@ class Environment:
 def deal(
     data: Dataset, rows: Rows, labels: int, rng: np.random.Generator
 ) -> tuple[Rows, Rows, Rows]:
-    """Consistent rows of one class: `labels` labeled ones; of the others half to test, half to the
+    """Consistent rows of one class: the labeled ones; of the others half to test, half to the
     pool.
     """
     if len(rows) < labels + 2:
-        label, more = data.y[rows[0]], labels + 2
         raise InputError(
-            f"{labels} labels per class are too many for {data.name}: class {label} has "
-            f"{len(rows)} consistent rows, and {more} are needed to leave one for the test set "
-            "and one without a label"
+            f"{labels} labels per class are too many for {data.name}: class {data.y[rows[0]]} has "
+            f"{len(rows)} consistent rows, and {labels + 2} are needed to leave one for the test "
+            "set and one without a label"
         )
     rows = rng.permutation(rows)
     middle = labels + (len(rows) - labels) // 2
@@ -83,3 +145,19 @@ def set_aside(rows: Rows) -> tuple[Rows, Rows]:
     """A fifth of the inconsistent rows, for detection, and the others."""
     fifth = len(rows) // 5
     return rows[:fifth], rows[fifth:]
+
+
+def blend(parts: Sequence[Rows], seed: int) -> Rows:
+    """The parts as one sequence of which every stretch holds their shares, within chance.
+
+    The place of a row depends on the seed and on the sizes alone: parts of the same sizes blend
+    alike.
+    """
+    rng = np.random.default_rng(seed)
+    places = [(np.arange(len(rows)) + rng.random(len(rows))) / max(len(rows), 1) for rows in parts]
+    blended: Rows = np.concatenate(parts)[np.argsort(np.concatenate(places), kind="stable")]
+    return blended
+
+
+def _by_class(data: Dataset, rows: Rows) -> list[Rows]:
+    return [rows[data.y[rows] == label] for label in np.unique(data.y[rows])]

@@ -1,38 +1,56 @@
-"""The data distribution differs: unlabeled rows come from far away from their class's centre."""
+"""The data distribution differs: unlabeled rows come from another domain, or from far away."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from robustssl.data import Dataset, Pools
-from robustssl.environments import Environment, deal, set_aside
+from robustssl.data import Dataset, Rows
+from robustssl.environments import Environment
+from robustssl.errors import InputError, unknown
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Distribution(Environment):
-    """t: share of unlabeled rows from the target, the half of each class that is far from its
-    centre.
+    """t: share of unlabeled rows from the target: another domain or, for data without domains, the
+    half of each class that is far from its centre.
 
-    Distances are taken on standardised features. Consistent and inconsistent rows are paired by
-    class, so that the classes keep their shares at every t.
+    source, target: two domains. Distances are taken on standardised features.
     """
 
-    def pools(self, data: Dataset, labels: int, rng: np.random.Generator) -> Pools:
+    source: str | None = None
+    target: str | None = None
+
+    def divide(self, data: Dataset, rng: np.random.Generator) -> tuple[Rows, Rows]:
+        if data.domain is not None:
+            return self._domains(data, data.domain)
+        if (self.source, self.target) != (None, None):
+            raise InputError(f"{data.name} has no domains, so no source and no target can be named")
+        if data.kind != "tabular":
+            raise InputError(f"{data.name} has no domains, which {data.kind} data need here")
         Z = StandardScaler().fit_transform(data.X)
-        parts = []
+        near, far = [], []
         for label in np.unique(data.y):
             rows = np.flatnonzero(data.y == label)
             distance = np.linalg.norm(Z[rows] - Z[rows].mean(0), axis=1)
-            source, target = np.split(
-                rows[np.argsort(distance, kind="stable")], [(len(rows) + 1) // 2]
-            )
-            labeled, test, consistent = deal(data, source, labels, rng)
-            aside, inconsistent = set_aside(rng.permutation(target))
-            n = min(len(consistent), len(inconsistent))
-            parts.append((labeled, test, consistent[:n], inconsistent[:n], aside))
-        labeled, test, consistent, inconsistent, aside = map(
-            np.concatenate, zip(*parts, strict=True)
-        )
-        order = rng.permutation(len(consistent))
-        return Pools(data, labeled, test, consistent[order], inconsistent[order], aside)
+            rows = rows[np.argsort(distance, kind="stable")]
+            near.append(rows[: (len(rows) + 1) // 2])
+            far.append(rows[(len(rows) + 1) // 2 :])
+        return np.concatenate(near), np.concatenate(far)
+
+    def _domains(self, data: Dataset, domain: np.ndarray) -> tuple[Rows, Rows]:
+        names = list(dict.fromkeys(domain.tolist()))
+        source, target = self.source or names[0], self.target or names[1]
+        for name in (source, target):
+            if name not in names:
+                raise unknown(f"domain of {data.name}", name, names)
+        if source == target:
+            raise InputError(f"source and target are both {source!r}")
+        rows = np.flatnonzero(domain == source), np.flatnonzero(domain == target)
+        for name, part in zip((source, target), rows, strict=True):
+            missing = np.setdiff1d(data.y, data.y[part])
+            if missing.size:
+                raise InputError(
+                    f"the domain {name!r} of {data.name} has no rows of class {missing[0]}"
+                )
+        return rows

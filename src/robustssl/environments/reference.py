@@ -21,7 +21,7 @@ from robustssl.errors import InputError, unknown
 _KINDS = ("distribution", "label", "feature")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reference(Environment):
     """The published benchmark's own splits, for comparison; kind: distribution, label, feature."""
 
@@ -30,6 +30,9 @@ class Reference(Environment):
     scales = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.mix, self.access, self.test, self.unlabeled) != ("replace", "all", None, None):
+            raise InputError("the reference environment takes no option but its kind")
         if self.kind not in _KINDS:
             raise unknown("kind of reference environment", self.kind, _KINDS)
 
@@ -39,6 +42,10 @@ class Reference(Environment):
 
     def pools(self, data: Dataset, labels: int, rng: int) -> Pools:
         """`consistent` is their source (labeled and test rows too), `inconsistent` their target."""
+        if data.kind != "tabular":
+            raise InputError(
+                f"the reference environment is for tabular data; {data.name} is {data.kind}"
+            )
         if self.kind == "distribution":
             source, target = _near_and_far(data)
         else:
@@ -52,7 +59,7 @@ class Reference(Environment):
         labeled, test = _cut(data, source, total, rng)
         return Pools(data, labeled, test, source, target, target[:0], seed=rng)
 
-    def unlabeled(self, pools: Pools, t: float) -> tuple[Matrix, Rows]:
+    def seen(self, pools: Pools, t: float) -> tuple[Matrix, Rows]:
         data = pools.data
         if self.kind == "distribution":
             parts = [self._band(pools, label, t) for label in np.unique(data.y)]

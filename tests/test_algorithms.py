@@ -97,6 +97,24 @@ def test_far_from_everything_the_nearest_reached_point_decides(name):
     assert model.predict(far).tolist() == [0, 1, 0, 1]
 
 
+def test_parameters_reach_the_models():
+    X, hidden, _ = blobs()
+
+    def p(name, **params):
+        return robustssl.estimator(name, **params).fit(X, hidden).predict_proba(X)
+
+    labeled = hidden != -1
+    by_hand = LogisticRegression(C=0.01, max_iter=1000).fit(X[labeled], hidden[labeled])
+    assert p("supervised_logistic", C=0.01) == pytest.approx(by_hand.predict_proba(X))
+    X, hidden, _ = blobs(labels=15)
+    for params in ({"n_estimators": 3}, {"max_depth": 1}, {"learning_rate": 0.01}):
+        assert not np.allclose(p("supervised_xgboost"), p("supervised_xgboost", **params))
+    none = p("self_training", threshold=0.999999)
+    assert none == pytest.approx(p("supervised_logistic"))  # no guess is that confident
+    X, hidden, _ = blobs(n=200, labels=2)
+    assert not np.allclose(p("self_training", rounds=1), p("self_training"))
+
+
 def test_self_training_takes_a_confident_guess_as_a_label():
     """By hand: a first fit labels the far row, a second fit includes it."""
     X = np.array([[-1.0], [1.0], [30.0]])

@@ -43,7 +43,9 @@ def study(tmp_path, small):
 def test_from_nothing_to_a_report_and_back(call, study, tmp_path):
     code, out, _ = call("run", study, "--dry-run")
     assert code == 0
-    assert re.fullmatch(r"48 cells: 0 done, 0 failed, 48 to run, about .* with 2 at a time.\n", out)
+    assert re.fullmatch(
+        r"48 cells: 0 done, 0 failed, 48 to run, about .* with \d+ at a time.\n", out
+    )
     assert not (tmp_path / "robustssl.sqlite").exists()
     code, out, err = call("run", study, "--workers", 1)
     assert code == 0
@@ -104,7 +106,7 @@ def test_list(call, kind):
     rows = json.loads(text)
     assert all(row["name"] in out for row in rows)
     if kind != "studies":
-        assert [row["name"] for row in rows] == registry.names(kind[:-1])
+        assert [row["name"] for row in rows] == list(registry.names(kind[:-1]))
     if kind == "algorithms":
         assert all({"presets", "targets", "baseline"} <= set(row) for row in rows)
     code, table, _ = call("list", kind, "--format", "csv")
@@ -148,11 +150,16 @@ def newer_store(path):
         (["status"], "there is no store at robustssl.sqlite"),
         (["report"], "there is no store at robustssl.sqlite"),
         (["report", "-s", "bad.sqlite"], "bad.sqlite is not a store"),
-        (["metrics", "."], "bad.csv has no header"),
+        (["metrics", "bad.csv"], "bad.csv has no header"),
         (["metrics", "empty"], "there are no results"),
         (["metrics", "nothing.csv"], "there is no file or folder nothing.csv"),
         (["metrics", "nan.csv"], "a has the score nan at t = 1"),
-        (["metrics", "nan.csv", "--score", "acuracy"], "a has the score nan"),
+        (["metrics", "nan.csv", "--score", "scor"], "did you mean 'score'?"),
+        (["metrics", "x" * 300], "File name too long"),
+        (["status", "-s", "x" * 300], "File name too long"),
+        (["run", "twice.yaml"], "the key 'seeds' stands there twice"),
+        (["run", "broken.yaml"], "cannot load the algorithm 'broken:Mine': SyntaxError"),
+        (["status", "-s", "zero.sqlite"], "not a store of robustssl"),
         (["export", "x.jsonl"], "there is no store"),
         (["import", "nothing.jsonl"], "there is no file nothing.jsonl"),
         (["import", "bad.csv"], "bad.csv, line 1: not a record"),
@@ -163,6 +170,12 @@ def test_bad_input_is_a_sentence_and_exit_code_2(call, tmp_path, words, message)
     (tmp_path / "bad.csv").write_text("1,2\n")
     (tmp_path / "bad.yaml").write_text("algoritms: [x]\n")
     (tmp_path / "nan.csv").write_text("algorithm,t,seed,score\na,0,0,0.5\na,1,0,nan\n")
+    (tmp_path / "twice.yaml").write_text("seeds: 1\nseeds: 2\n")
+    (tmp_path / "broken.py").write_text("class Mine(:\n")
+    (tmp_path / "broken.yaml").write_text(
+        "algorithms: ['broken:Mine']\nenvironments: label\ndatasets: iris\n"
+    )
+    (tmp_path / "zero.sqlite").touch()
     bad_store(tmp_path / "bad.sqlite")
     newer_store(tmp_path / "newer.sqlite")
     code, _, err = call(*words)
@@ -188,6 +201,30 @@ def test_cells_that_fail_are_shown_and_exit_code_1(call, small, tmp_path, change
     code, _, err = call("status", "study.yaml")
     assert code == 0
     assert message in err
+
+
+def test_a_dry_run_says_what_would_fail(call, small, tmp_path):
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump({**small, "labels": 500}))
+    code, _, err = call("run", "study.yaml", "--dry-run")
+    assert code == 0
+    assert "500 labels per class are too many for iris" in err
+
+
+def test_status_of_a_store_without_a_record(call, study):
+    from robustssl import Store
+
+    Store("robustssl.sqlite").close()
+    assert call("status")[1].startswith("0 cells: 0 done")
+    assert "48 missing" in call("status", study)[1]
+
+
+def test_names_with_brackets_are_printed_whole(call, tmp_path):
+    long = "self_training[threshold=0.95,rounds=3]" * 3
+    rows = [f"{name},{t},0,{0.5 + t / 4}" for name in (f'"{long}"', "[red]x[/red]") for t in (0, 1)]
+    (tmp_path / "r.csv").write_text("\n".join(["algorithm,t,seed,score", *rows]))
+    out = call("metrics", "r.csv", "--intervals")[1]
+    assert re.search(re.escape(long) + r" +0\.625 ", out)
+    assert "[red]x[/red]" in out
 
 
 def test_an_import_that_conflicts_is_shown_and_exit_code_1(call, study, tmp_path):

@@ -55,7 +55,7 @@ def test_definitions_agree_with_numerical_integration(curve):
     assert got["EVM"] == pytest.approx(integral(lambda t: abs(slope(t)), ts), abs=1e-10)
     assert got["VS"] == pytest.approx(integral(lambda t: (slope(t) - drift) ** 2, ts), rel=1e-9)
     variance = integral(lambda t: (A(t) - mean) ** 2, ts)
-    if np.ptp(a) == 0:
+    if np.ptp(a) <= 1e-12 * np.abs(a).max():
         assert np.isnan(got["RCC"])
     else:
         covariance = integral(lambda t: (t - 0.5) * (A(t) - mean), ts)
@@ -69,6 +69,14 @@ def test_flat(ts, level):
     assert got["WA"] == got["Acc0"] == level
     assert got["EVM"] == got["VS"] == 0
     assert np.isnan(got["RCC"])
+
+
+def test_flat_up_to_the_rounding_of_a_mean_has_no_rcc():
+    a = np.array([0.1, 0.1 + 2e-17, 0.1 - 1e-17])
+    for convention in ("definition", "published"):
+        assert np.isnan(Curve([0, 0.5, 1], a).metrics(convention)["RCC"])
+        tiny = Curve([0, 0.5, 1], [1e-200, 2e-200, 3e-200]).metrics(convention)["RCC"]
+        assert tiny == pytest.approx(1)
 
 
 @given(grids(), unit, unit)
@@ -149,6 +157,8 @@ def test_order_of_the_grid_does_not_matter():
     a = Curve([0, 0.3, 1], [[0.9, 0.7, 0.6]]).metrics()
     b = Curve([1, 0, 0.3], [[0.6, 0.9, 0.7]]).metrics()
     assert a == b
+    P = Curve([0, 0.3, 1], [0.9, 0.7, 0.6]).ea([1, 1, 5])
+    assert pytest.approx(Curve([1, 0, 0.3], [0.6, 0.9, 0.7]).ea([5, 1, 1])) == P
 
 
 # Expected accuracy
@@ -187,6 +197,19 @@ def test_expected_accuracy_of_a_kinked_callable_and_of_its_values():
     assert by_callable == pytest.approx(np.trapezoid(A * P) / np.trapezoid(P), abs=1e-9)
 
 
+def test_a_narrow_peak_is_not_overlooked():
+    curve = Curve(GRID, [0.9, 0.8, 0.5, 0.4, 0.6, 0.1])
+    peak = stats.norm(0.37, 0.002)
+    got = curve.ea(lambda t: 1 + peak.pdf(t))
+    expected = (curve.metrics()["AUC"] + np.interp(0.37, GRID, curve.mean)) / 2
+    assert got == pytest.approx(expected, abs=1e-4)
+
+
+def test_distributions_of_the_new_kind():
+    curve = Curve(GRID, [0.9, 0.8, 0.5, 0.4, 0.6, 0.1])
+    assert curve.ea(stats.Uniform(a=0, b=1)) == pytest.approx(curve.metrics()["AUC"])
+
+
 def test_distribution_outside_the_unit_interval_is_cut_and_normalised():
     weights = hat_weights(np.array(GRID), stats.norm(0.5, 3))
     assert weights.sum() == pytest.approx(1)
@@ -203,6 +226,8 @@ def test_distribution_outside_the_unit_interval_is_cut_and_normalised():
         (stats.uniform(2, 1), "no mass"),
         ([1, 2], "2 values for a grid of 6"),
         (stats.poisson(1), "discrete"),
+        (stats.beta, "lacks its parameters"),
+        ("beta", "no density"),
     ],
 )
 def test_bad_densities_are_refused(P, reason):
@@ -303,6 +328,8 @@ def test_dependence_is_a_test():
         assert np.mean(null <= level) == pytest.approx(level, abs=0.03)
     assert np.mean(simulated(SHAPES["linear"], 5, 0.03, rng, 200).dependence(500) < 0.01) > 0.99
     assert Curve(GRID, np.full((5, 6), 0.7)).dependence() == 1
+    clear = Curve(GRID, np.tile(np.linspace(0.9, 0.1, 6), (9, 1)))
+    assert clear.dependence(99) == pytest.approx(1 / 100)  # the observed order is one of the draws
 
 
 def test_noise_floor_is_the_noise_and_only_the_noise():

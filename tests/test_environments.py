@@ -77,6 +77,8 @@ def test_feature_loses_exactly_its_share_of_columns_to_the_labeled_mean(place, l
     at_mean = np.isclose(got.X[free], mean, atol=1e-9).all(0)
     assert at_mean.sum() == count(t, d)
     assert not (lost & ~at_mean).any()
+    more = prepared.split(min(1.0, t + 0.2)).X[free]
+    assert np.isclose(more, mean, atol=1e-9).all(0)[at_mean].all()  # what is lost stays lost
 
 
 @steady

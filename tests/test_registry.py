@@ -52,6 +52,9 @@ def test_one_thing_has_one_spelling():
         (lambda: robustssl.estimator("self_training", budget="quick"), "has no budgets"),
         (lambda: robustssl.algorithm("no_such_module:Thing"), "cannot load the algorithm"),
         (lambda: robustssl.algorithm("json:dumps"), "not a class"),
+        (lambda: robustssl.algorithm("__main__:Mine"), "into a module of its own"),
+        (lambda: robustssl.dataset("builtins:list"), "gave a list, not a robustssl.Dataset"),
+        (lambda: robustssl.catalog("algorithms"), "did you mean 'algorithm'"),
         (lambda: robustssl.algorithm("zzzz"), "there is: label_propagation"),
     ],
 )
@@ -61,8 +64,8 @@ def test_unknown_names_get_a_hint(call, message):
 
 
 def test_every_name_is_a_file_and_works():
-    assert registry.names("dataset") == ["breast_cancer", "digits", "iris", "wine"]
-    assert registry.names("environment") == ["distribution", "feature", "label", "reference"]
+    assert registry.names("dataset") == ("breast_cancer", "digits", "iris", "wine")
+    assert registry.names("environment") == ("distribution", "feature", "label", "reference")
     for name in registry.names("algorithm"):
         model = robustssl.estimator(name)
         assert isinstance(model, robustssl.algorithm(name))
@@ -72,6 +75,14 @@ def test_every_name_is_a_file_and_works():
             assert robustssl.algorithm(row["baseline"]).supervised
         for preset in row["presets"]:
             robustssl.estimator(row["name"], preset=preset)
+
+
+def test_a_baseline_matches_in_the_options_it_shares():
+    assert registry.matched_baseline("self_training") == "supervised_logistic"
+    matched = registry.matched_baseline("self_training[C=0.1,threshold=0.9]")
+    assert matched == "supervised_logistic[C=0.1]"
+    assert registry.matched_baseline("supervised_logistic") is None
+    assert registry.matched_baseline("not_loaded:Mine") is None
 
 
 def test_params_win_over_the_preset():

@@ -150,7 +150,7 @@ def test_a_seed_that_lacks_a_point_is_left_out_and_said(tmp_path):
         (["a,0,0,0.9", "a,1,0,inf"], "score inf at t = 1"),
         (["a,0,0,0.9", "a,1.2,0,0.5"], "t between 0 and 1"),
         (["a,0,0,0.9", "a,0,0,0.8", "a,1,0,0.5"], "two scores for one t and seed"),
-        (["a,0,0,0.9", "a,0.5,0,0.5"], "no curve holds both t = 0 and t = 1"),
+        (["a,0,0,0.9", "a,0.5,0,0.5"], "no curve is whole"),
         (["a,0,0,good", "a,1,0,0.5"], "cannot read"),
         ([], "holds no results"),
     ],
@@ -171,11 +171,51 @@ def test_bad_places(tmp_path):
         robustssl.metrics(tmp_path)
     (tmp_path / "picture.csv").write_text("1,2,3\n")
     with pytest.raises(InputError, match="no header with `algorithm` and `t`"):
+        robustssl.metrics(tmp_path / "picture.csv")
+    with (
+        pytest.warns(UserWarning, match="passed over"),
+        pytest.raises(InputError, match="there are no results"),
+    ):
         robustssl.metrics(tmp_path)
     (tmp_path / "picture.csv").unlink()
     (tmp_path / "iris_feature.csv").write_text("A,0,0.9,0\nA,0.2,high,0\n")
     with pytest.raises(InputError, match="line 2: cannot read"):
         robustssl.metrics(tmp_path)
+
+
+def test_what_is_not_results_is_passed_over_in_a_folder(tmp_path):
+    write(tmp_path / "r.csv", ["a,0,0,0.9", "a,1,0,0.7"])
+    (tmp_path / "table.csv").write_text("algorithm,AUC\na,0.8\n")
+    with pytest.warns(UserWarning, match=r"passed over: .*table\.csv"):
+        assert len(robustssl.metrics(tmp_path)) == 1
+
+
+def test_headers_and_names_as_people_write_them(tmp_path):
+    rows = [
+        f"{name}, {t}, 0, {0.9 - t / 2}, 0.25" for name in ("001", "NA", "None") for t in (0, 1)
+    ]
+    path = write(tmp_path / "r.csv", rows, "algorithm, t, seed, score, labels")
+    table = robustssl.metrics(path)
+    assert table.algorithm.tolist() == ["001", "NA", "None"]
+    assert table.labels.tolist() == [0.25] * 3
+
+
+@pytest.mark.filterwarnings("ignore:.*left out")
+def test_the_score_that_is_asked_for_is_taken(tmp_path):
+    rows, header = ["a,0,0,0.9,0.1", "a,1,0,0.8,0.2"], "algorithm,t,seed,score,f1"
+    with pytest.raises(InputError, match=r"no curve is whole.*f1"):
+        robustssl.metrics(write(tmp_path / "r.csv", rows, header))  # f1 might tell curves apart
+    path = write(tmp_path / "r.csv", ["a,0,0,0.9", "a,1,0,0.8"], "algorithm,t,seed,f1")
+    assert robustssl.metrics(path, score="f1").AUC.tolist() == pytest.approx([0.85])
+    rows, header = ["a,0,0,0.9,0.1", "a,1,0,0.8,0.2"], "algorithm,t,seed,score,accuracy"
+    path = write(tmp_path / "r.csv", rows, header)
+    assert robustssl.metrics(path, score="accuracy").AUC.tolist() == pytest.approx([0.15])
+
+
+def test_intervals_of_the_published_file_do_not_stumble_over_a_curve_cut_short():
+    with pytest.warns(UserWarning, match="lacks t"):
+        table = robustssl.metrics(RESULTS / "published.csv", "published", intervals=True)
+    assert len(table) == 508
 
 
 def test_another_score(tmp_path):
@@ -225,6 +265,18 @@ def test_import_is_the_inverse_of_export_and_never_overwrites(tmp_path, ran):
     assert (conflict.added, len(conflict.conflicts)) == (0, 1)
     with robustssl.Store(new) as b:
         assert next(iter(b.records())) == record
+
+
+def test_an_export_with_old_versions_reads_like_its_store(tmp_path, ran, monkeypatch):
+    cls = robustssl.algorithm("label_spreading")
+    monkeypatch.setattr(cls, "version", 2)
+    study = {"algorithms": "label_spreading", "environments": "label", "datasets": "iris"}
+    robustssl.run({**study, "labels": 3, "ts": [0, 0.5, 1], "seeds": 2}, ran, workers=1)
+    robustssl.export(ran, tmp_path / "r.jsonl")
+    direct = robustssl.metrics(ran)
+    assert len(direct) == 3  # label_spreading in the feature environment is stale
+    exported = robustssl.metrics(tmp_path / "r.jsonl")
+    pd.testing.assert_frame_equal(exported, direct, check_dtype=False)
 
 
 def test_a_broken_line_imports_nothing(tmp_path, ran):

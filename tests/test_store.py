@@ -3,6 +3,7 @@
 import multiprocessing
 import sqlite3
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -103,6 +104,44 @@ def test_the_frame_spells_the_method(store):
     assert (row["accuracy"], row["t"], row["labels"]) == (0.1 + 0.2, 0.4, 5)
 
 
+def test_of_what_is_not_here_the_newest_version_counts(store):
+    for version in (1, 2):
+        theirs = replace(CELL, algorithm="their_module:Theirs")
+        store.add(Record(theirs, (version, 1, 1), scores={"accuracy": 0.5}))
+    assert store.frame().stale.tolist() == [True, False]
+
+
+def test_a_store_that_cannot_be_written_can_be_read(store, monkeypatch):
+    store.add(RECORD)
+    store.close()
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with Store(store.path, create=False) as locked:
+        assert list(locked.records()) == [RECORD]
+
+
+def test_a_strangers_database_is_left_as_it_is(tmp_path):
+    path = tmp_path / "other.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE photos (id)")
+    before = path.read_bytes()
+    for create in (False, True):
+        with pytest.raises(InputError, match="not a store of robustssl"):
+            Store(path, create=create)
+    assert path.read_bytes() == before
+
+
+def test_the_store_logs_ahead(store):
+    store.add(RECORD)
+    assert Path(f"{store.path}-wal").exists()
+
+
+def test_a_memory_is_a_file_like_any_other(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with Store(":memory:") as store:
+        store.add(RECORD)
+    assert (tmp_path / ":memory:").exists()
+
+
 def test_an_algorithm_that_is_not_here_does_not_spoil_the_frame(store):
     """A store may come from a colleague with an algorithm of their own."""
     foreign = replace(CELL, algorithm="their_module:Theirs")
@@ -183,6 +222,8 @@ def test_json_and_back():
         (RECORD.to_json().replace('"seed": 0', '"seed": 1'), "does not belong to the cell"),
         (RECORD.to_json().replace("0.30000000000000004", "NaN"), "not finite"),
         (RECORD.to_json().replace('"digest"', '"dgest"'), "not a record: TypeError"),
+        (RECORD.to_json().replace('"seconds": 0.25', '"seconds": "x"'), "not a record: TypeError"),
+        (RECORD.to_json().replace("0.30000000000000004", "7"), "outside"),
     ],
 )
 def test_json_that_is_no_record(text, message):

@@ -48,6 +48,22 @@ def test_an_error_is_a_record_with_its_reason():
     assert "needs three; breast_cancer has 2" in unable.error
 
 
+def test_a_learner_that_exits_fails_and_no_more():
+    (record,) = run_group((Cell("doomed:Exits", "label", "wine", 5, 0.0, 0),))
+    assert record.error == "SystemExit: 3"
+
+
+def test_a_random_state_that_is_asked_for_is_used(monkeypatch):
+    seen = []
+    xgboost = robustssl.algorithm("supervised_xgboost")
+    fit = xgboost.fit
+    monkeypatch.setattr(
+        xgboost, "fit", lambda self, X, y: (seen.append(self.random_state), fit(self, X, y))[1]
+    )
+    run_group((Cell("supervised_xgboost", "label", "wine", 5, 0.0, 0, (("random_state", 7),)),))
+    assert seen == [7]
+
+
 def test_warnings_are_kept():
     (record,) = run_group((replace(CELL, params=(("max_iter", 1),)),))
     assert record.warnings == ("ConvergenceWarning: max_iter=1 was reached without convergence.",)

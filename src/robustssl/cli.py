@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from robustssl.errors import InputError
 
@@ -111,6 +112,8 @@ def run(
             f"{about if plan.left else ''}.",
             **PLAIN,
         )
+        for problem in plan.problems:
+            err.print(f"A cell that was tried failed: {problem}", **PLAIN)
         return
     how: Any = {"workers": workers, "retry": retry, "keep_predictions": keep_predictions}
     try:
@@ -162,7 +165,10 @@ def metrics(
         ),
     ] = Convention.definition,
     format_: Annotated[Format, typer.Option("--format", "-f")] = Format.table,
-    score: ScoreOption = "accuracy",
+    score: Annotated[
+        str | None,
+        typer.Option(help="The column to take; `score` where there is one, else accuracy."),
+    ] = None,
     intervals: Annotated[
         bool,
         typer.Option(
@@ -185,6 +191,7 @@ def metrics(
         print(table.to_json(orient="records", indent=2))
     else:
         import pandas as pd
+        from tabulate import tabulate
 
         from robustssl.reports.table import show
 
@@ -193,7 +200,7 @@ def metrics(
         for values, rows in table.groupby(task, dropna=False, sort=False):
             known = {k: v for k, v in zip(task, values, strict=True) if not pd.isna(v)}
             out.print(", ".join(f"{k} {v}" for k, v in known.items()), **PLAIN)
-            _print_table(rest, rows[rest].map(show).to_numpy())
+            print(tabulate(rows[rest].map(show), headers="keys", **AS_IS), end="\n\n")
 
 
 @app.command("list")
@@ -254,11 +261,12 @@ def import_(
         raise typer.Exit(1)
 
 
+AS_IS: Any = {"tablefmt": "plain", "showindex": False, "disable_numparse": True}
 PLAIN: Any = {"highlight": False, "markup": False, "soft_wrap": True}
 
 
 def _print_status(status: Any) -> None:
-    stale = f", {status.stale} stale (of an older version)" if status.stale else ""
+    stale = f", {status.stale} stale (of another version)" if status.stale else ""
     out.print(
         f"{status.cells} cells: {status.done} done, {status.failed} failed, "
         f"{status.missing} missing{stale}; {_duration(status.seconds)} of work.",
@@ -272,7 +280,7 @@ def _duration(seconds: float) -> str:
     for unit, size in (("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} seconds" if seconds >= 1 else "a second"
+    return f"{seconds:.0f} seconds" if seconds >= 1.5 else "a second or less"
 
 
 def _print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -281,7 +289,7 @@ def _print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for name in columns:
         table.add_column(name, no_wrap=name != "summary")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))
     out.print(table)
     out.print()
 
@@ -291,18 +299,22 @@ def _notes() -> Iterator[None]:
     """Warnings as plain notes on the error stream."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        yield
+        try:
+            yield
+        finally:
+            _print_notes(caught)
+
+
+def _print_notes(caught: list[warnings.WarningMessage]) -> None:
     for message in dict.fromkeys(str(w.message) for w in caught):
         err.print(f"note: {message}", **PLAIN)
 
 
 def main() -> None:
     """The console script: bad input is a sentence and exit code 2, never a traceback."""
-    sys.path.insert(
-        0, str(Path.cwd())
-    )  # so that `module:object` finds a module in the present folder
+    sys.path.append(str(Path.cwd()))  # where `module:object` may live
     try:
         app()
-    except InputError as error:
+    except (InputError, OSError) as error:
         err.print(f"robustssl: {error}", **PLAIN)
         sys.exit(2)

@@ -17,8 +17,8 @@ def gain(curve: Curve, baseline: Curve) -> Curve:
         raise InputError("a curve and its baseline need the same grid of t")
     if curve.scores.shape != baseline.scores.shape:
         raise InputError("a curve and its baseline need the same seeds")
-    low, high = cast(tuple[float, float], curve.bounds)
-    return Curve(curve.ts, curve.scores - baseline.scores, bounds=(low - high, high - low))
+    (low, high), (least, most) = (cast(tuple[float, float], c.bounds) for c in (curve, baseline))
+    return Curve(curve.ts, curve.scores - baseline.scores, bounds=(low - most, high - least))
 
 
 def _negative_area(ts: Array, a: Array) -> Array:
@@ -39,6 +39,7 @@ area_below = Metric(_negative_area, (0.0, np.inf))
 class BreakEven:
     """The first t at which a curve falls below its baseline; None is "none up to 1".
 
+    Of one seed, low and high are nan.
     The interval runs from the first t where the lower band is below zero to the first where the
     upper is.
     """
@@ -48,8 +49,8 @@ class BreakEven:
     high: float | None
 
     def __str__(self) -> str:
-        ends = ("none" if t is None else f"{t:.2f}" for t in (self.estimate, self.low, self.high))
-        return "{} [{}, {}]".format(*ends)
+        ends = ["none" if t is None else f"{t:.2f}" for t in (self.estimate, self.low, self.high)]
+        return ends[0] if "nan" in ends else "{} [{}, {}]".format(*ends)
 
 
 def break_even(gain: Curve, level: float = 0.95) -> BreakEven:
@@ -58,6 +59,8 @@ def break_even(gain: Curve, level: float = 0.95) -> BreakEven:
         raise InputError("break-even is read from one curve at a time")
     low, high = gain.band(level)
     first = _first_negative
+    if gain.seeds == 1:
+        return BreakEven(first(gain.ts, gain.mean), np.nan, np.nan)
     return BreakEven(first(gain.ts, gain.mean), first(gain.ts, low), first(gain.ts, high))
 
 

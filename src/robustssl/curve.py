@@ -208,6 +208,7 @@ class Curve:
     ts: Array
     scores: Array
     bounds: tuple[float, float] | None = field(default=None, kw_only=True)
+    _order: npt.NDArray[np.intp] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         ts, scores = check_grid(self.ts), np.atleast_2d(np.asarray(self.scores, float))
@@ -224,6 +225,7 @@ class Curve:
         if self.bounds is not None and not inside:
             raise InputError(f"scores lie outside their bounds [{low:g}, {high:g}]")
         order = np.argsort(ts)
+        object.__setattr__(self, "_order", order)
         object.__setattr__(self, "ts", ts[order])
         object.__setattr__(self, "scores", scores[..., order])
         object.__setattr__(self, "bounds", (low, high) if inside else (-np.inf, np.inf))
@@ -242,7 +244,12 @@ class Curve:
         return {name: _scalar(f(self.ts, scores)) for name, f in metrics_of(convention).items()}
 
     def ea(self, P: Any) -> Any:
-        """Expected accuracy when t is distributed as P (see `expected_accuracy`)."""
+        """Expected accuracy when t is distributed as P (see `expected_accuracy`).
+
+        Values of P stand in the order in which `ts` was given.
+        """
+        if np.ndim(P) == 1 and len(P) == len(self.ts):
+            P = np.asarray(P)[self._order]
         return _scalar(expected_accuracy(P)(self.ts, self.mean))
 
     def interval(
@@ -332,7 +339,9 @@ def expected_accuracy(P: Any) -> Metric:
 
 def hat_weights(ts: Array, P: Any) -> Array:
     """The integrals of P times the hat function of each grid point, summing to 1."""
-    if hasattr(P, "pmf"):
+    from scipy.stats import rv_discrete
+
+    if isinstance(getattr(P, "dist", None), rv_discrete):
         raise InputError("P must have a density; a discrete distribution has none")
     if hasattr(P, "cdf"):
         left, right = _segments_of_distribution(ts, P)
@@ -353,7 +362,12 @@ def _segments_of_distribution(ts: Array, P: Any) -> tuple[Array, Array]:
     """
     from scipy.integrate import quad
 
-    F = np.array([P.cdf(t) for t in ts], float)
+    try:
+        F = np.array([P.cdf(t) for t in ts], float)
+    except TypeError as error:
+        raise InputError(
+            "P lacks its parameters: write stats.beta(2, 5), not stats.beta"
+        ) from error
     mean = [quad(P.cdf, a, b, epsabs=1e-13, limit=500)[0] / (b - a) for a, b in pairwise(ts)]
     return np.asarray(mean) - F[:-1], F[1:] - np.asarray(mean)
 
@@ -368,7 +382,8 @@ def _segments_of_callable(ts: Array, P: Callable[[float], float]) -> tuple[Array
         return value
 
     def integral(f: Callable[[float], float], a: float, b: float) -> float:
-        return float(quad(f, a, b, epsabs=1e-13, limit=500)[0])
+        pieces = pairwise(np.linspace(a, b, 17))  # so that a narrow peak is not overlooked
+        return float(sum(quad(f, c, d, epsabs=1e-14, limit=500)[0] for c, d in pieces))
 
     pairs = list(pairwise(ts))
     left = [integral(lambda t, a=a, b=b: density(t) * (b - t) / (b - a), a, b) for a, b in pairs]  # type: ignore[misc]
@@ -377,7 +392,10 @@ def _segments_of_callable(ts: Array, P: Callable[[float], float]) -> tuple[Array
 
 
 def _segments_of_values(ts: Array, P: npt.ArrayLike) -> tuple[Array, Array]:
-    p = np.asarray(P, float)
+    try:
+        p = np.asarray(P, float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"P is no density: {error}") from error
     if p.shape != ts.shape:
         raise InputError(f"P has {p.size} values for a grid of {len(ts)}")
     if not (p >= 0).all():

@@ -8,6 +8,7 @@ from typing import Any
 
 from robustssl.cell import Cell, Versions, cell_key
 from robustssl.errors import InputError
+from robustssl.registry import parse
 
 SCORES = ("accuracy", "balanced_accuracy", "macro_f1", "auroc")
 
@@ -44,6 +45,18 @@ class Record:
         document = {"key": self.key, **asdict(self)}
         return json.dumps({k: v for k, v in document.items() if v is not None}, allow_nan=False)
 
+    def _check_types(self) -> None:
+        """What a stranger's file may have wrong."""
+        for spec in (self.cell.method, self.cell.environment, self.cell.dataset):
+            parse(spec)
+        whole = (self.cell.labels, self.cell.seed, *self.versions)
+        if not all(type(number) is int and 0 <= number < 2**63 for number in whole):
+            raise ValueError("labels, seed and versions are whole numbers")
+        if not all(0 <= self.scores[name] <= 1 for name in SCORES if name in self.scores):
+            raise ValueError(f"a score lies outside [0, 1]: {dict(self.scores)}")
+        if not self.seconds >= 0 or not isinstance(self.provenance, dict):
+            raise ValueError("seconds is a number, provenance a mapping")
+
     @classmethod
     def from_json(cls, text: str) -> "Record":
         """The record of a line that `to_json` wrote; refused if its key does not fit its cell."""
@@ -57,6 +70,7 @@ class Record:
                 k: tuple(document.pop(k)) for k in ("warnings", "predictions") if k in document
             }
             record = cls(Cell(**cell, params=params), tuple(versions), **lists, **document)
+            record._check_types()
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"not a record: {type(error).__name__}: {error}") from error
         if record.key != key:

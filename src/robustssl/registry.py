@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from robustssl.data import Dataset
 from robustssl.errors import InputError, unknown
@@ -56,10 +56,11 @@ def spell(name: str, options: Mapping[str, Any]) -> str:
     return f"{name}[{inside}]" if inside else name
 
 
-def names(kind: Kind) -> list[str]:
+@cache
+def names(kind: Kind) -> tuple[str, ...]:
     """Every name of a kind that comes with robustssl."""
     package = importlib.import_module(f"robustssl.{kind}s")
-    return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name[0] != "_")
+    return tuple(sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name[0] != "_"))
 
 
 @cache
@@ -67,10 +68,15 @@ def find(kind: Kind, name: str) -> Any:
     """The class (algorithm, environment) or the function (a dataset's `load`) behind a name."""
     if ":" in name:
         module, _, attribute = name.partition(":")
+        if module == "__main__":
+            raise InputError(
+                f"put {attribute} into a module of its own: workers cannot see {name!r}"
+            )
         try:
             return getattr(importlib.import_module(module), attribute)
-        except (ImportError, AttributeError) as error:
-            raise InputError(f"cannot load the {kind} {name!r}: {error}") from error
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise InputError(f"cannot load the {kind} {name!r}: {reason}") from error
     if name not in names(kind):
         raise unknown(kind, name, names(kind))
     module_ = importlib.import_module(f"robustssl.{kind}s.{name}")
@@ -134,6 +140,19 @@ def algorithm(name: str) -> type:
     return found
 
 
+def matched_baseline(spec: str) -> str | None:
+    """The baseline that an algorithm names, with the options they share, as a spec.
+
+    None for one that names none, or that is not here.
+    """
+    name, options = parse(spec)
+    baseline = getattr(algorithm(name), "baseline", None) if is_here("algorithm", name) else None
+    if baseline is None:
+        return None
+    shared = inspect.signature(algorithm(baseline)).parameters.keys() & options.keys()
+    return spell(baseline, _options("algorithm", baseline, {k: options[k] for k in shared}))
+
+
 def presets(name: str) -> dict[str, dict[str, Any]]:
     return dict(getattr(algorithm(name), "presets", {}))
 
@@ -142,7 +161,7 @@ def preset_values(name: str, which: str | None) -> dict[str, Any]:
     if which is None:
         return {}
     if which not in presets(name):
-        raise unknown(f"preset of {name}", which, presets(name))
+        raise unknown(f"preset of {name}", str(which), presets(name))
     return presets(name)[which]
 
 
@@ -168,12 +187,16 @@ def dataset(spec: str) -> Dataset:
     """A dataset, loaded; the same arrays again if it was loaded lately."""
     name, options = parse(spec)
     data = find("dataset", name)(**_options("dataset", name, options))
-    assert isinstance(data, Dataset)
+    if not isinstance(data, Dataset):
+        raise InputError(f"{name} gave a {type(data).__name__}, not a robustssl.Dataset")
     return data
 
 
 def catalog(kind: Kind) -> list[dict[str, Any]]:
     """Everything there is of a kind, with what a chooser wants to know."""
+
+    if kind not in get_args(Kind):
+        raise unknown("kind", kind, get_args(Kind))
 
     def summary(thing: Any) -> str:
         return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())

@@ -10,7 +10,7 @@ import csv
 import io
 import re
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from robustssl import registry
 from robustssl.curve import Array
 from robustssl.errors import InputError, unknown
 from robustssl.record import SCORES, Record
-from robustssl.store import Store
+from robustssl.store import Store, are_stale
 
 KEYS = ("environment", "dataset", "labels", "source", "target", "algorithm")
 _POINT = ("t", "seed", "score")
@@ -35,25 +35,31 @@ _RAW_NAME = re.compile(
 _BASELINES = ("Supervised", "FT_Transformer", "XGBoost")
 
 
-def read(path: str | Path, score: str = "accuracy") -> pd.DataFrame:
-    """A file or a folder of results as one tidy frame, with a column `score`."""
+class _NotResultsError(InputError):
+    """A file that holds something else; in a folder it is passed over."""
+
+
+def read(path: str | Path, score: str | None = None) -> pd.DataFrame:
+    """A file or a folder of results as one tidy frame, with a column `score`.
+
+    `score` names the column to take: by default `score` where there is one, else `accuracy`.
+    """
     path = Path(path)
     if path.is_dir():
-        files = sorted(p for p in path.rglob("*") if p.suffix in (".csv", ".jsonl", ".sqlite"))
-        if not files:
-            raise InputError(f"there are no results (csv, jsonl or sqlite files) in {path}")
+        frames = list(_read_folder(path, score))
     elif path.is_file():
-        files = [path]
+        frames = [_read_file(path, score)]
     else:
         raise InputError(f"there is no file or folder {path}")
-    frame = pd.concat([_read_file(file, score) for file in files], ignore_index=True)
+    frame = pd.concat(frames, ignore_index=True)
     if frame.empty:
         raise InputError(f"{path} holds no results")
     for name in (*KEYS, "seed"):
         if name not in frame:
             frame[name] = 0 if name == "seed" else None
-    if pd.api.types.is_numeric_dtype(frame.labels):
-        frame["labels"] = frame.labels.astype("Int64")
+    labels = pd.to_numeric(frame.labels, errors="coerce")
+    if (labels.isna() == frame.labels.isna()).all() and (labels.dropna() % 1 == 0).all():
+        frame["labels"] = labels.astype("Int64")
     bad = frame[~np.isfinite(frame.score.astype(float)) | ~frame.t.between(0, 1)]
     if len(bad):
         row = bad.iloc[0]
@@ -64,13 +70,27 @@ def read(path: str | Path, score: str = "accuracy") -> pd.DataFrame:
     return frame
 
 
-def _read_file(path: Path, score: str) -> pd.DataFrame:
-    if path.suffix == ".sqlite":
-        with Store(path, create=False) as store:
-            return tidy(store, score)
+def _read_folder(folder: Path, score: str | None) -> Iterator[pd.DataFrame]:
+    files = sorted(p for p in folder.rglob("*") if p.suffix in (".csv", ".jsonl", ".sqlite"))
+    found = False
+    for file in files:
+        try:
+            yield _read_file(file, score)
+            found = True
+        except _NotResultsError as error:
+            warnings.warn(f"passed over: {error}", stacklevel=3)
+    if not found:
+        raise InputError(f"there are no results (csv, jsonl or sqlite files) in {folder}")
+
+
+def _read_file(path: Path, score: str | None) -> pd.DataFrame:
+    with path.open("rb") as file:
+        if file.read(15) == b"SQLite format 3":
+            with Store(path, create=False) as store:
+                return tidy(store, score or "accuracy")
     text = _text(path)
     if path.suffix == ".jsonl":
-        return _from_records(_records(path, text), score)
+        return _from_records(list(_records(path, text)), score or "accuracy")
     first = text.partition("\n")[0]
     if {"algorithm", "t"} <= {word.strip().strip('"') for word in first.split(",")}:
         return _read_tidy(path, text, score)
@@ -84,21 +104,21 @@ def _text(path: Path) -> str:
         raise InputError(f"cannot read {path}: {error}") from error
 
 
-def _read_tidy(path: Path, text: str, score: str) -> pd.DataFrame:
+def _read_tidy(path: Path, text: str, score: str | None) -> pd.DataFrame:
     try:
-        frame = pd.read_csv(io.StringIO(text))
-        frame["score"] = pd.to_numeric(_score(frame, score, path))
-        frame["t"] = pd.to_numeric(frame["t"]).round(6)
+        # An algorithm may be called 001 or NA; only an empty field is a missing one.
+        plain: Any = {"keep_default_na": False, "na_values": ["", "nan"], "skipinitialspace": True}
+        frame = pd.read_csv(io.StringIO(text), dtype={"algorithm": str}, **plain)
+        frame.columns = frame.columns.str.strip()
+        frame = frame.loc[:, ~frame.columns.str.startswith("Unnamed:")]  # the index of a data frame
+        name = score or ("score" if "score" in frame else "accuracy")
+        if name not in frame:
+            raise unknown(f"score of {path}", name, set(frame) - {*KEYS, "t", "seed"})
+        values = pd.to_numeric(frame[name])
+        frame = frame.drop(columns=name).assign(score=values, t=pd.to_numeric(frame["t"]).round(6))
     except (ValueError, pd.errors.ParserError) as error:
         raise InputError(f"cannot read {path}: {error}") from error
     return frame
-
-
-def _score(frame: pd.DataFrame, score: str, path: Path) -> Any:
-    for name in ("score", score):
-        if name in frame:
-            return frame[name]
-    raise unknown(f"score of {path}", score, [name for name in frame if name in SCORES])
 
 
 def read_raw(path: Path, text: str) -> pd.DataFrame:
@@ -110,9 +130,9 @@ def read_raw(path: Path, text: str) -> pd.DataFrame:
     """
     match = _RAW_NAME.fullmatch(path.stem)
     if match is None:
-        raise InputError(
-            f"{path} has no header with `algorithm` and `t`, and its name is not that of a raw "
-            "published file (DATASET_ENVIRONMENT[_labels_N].csv)"
+        raise _NotResultsError(
+            f"{path} has no header with `algorithm` and `t`, separated by commas, and its name is "
+            "not that of a raw published file (DATASET_ENVIRONMENT[_labels_N].csv)"
         )
     rows = list(_raw_rows(path, text))
     frame = pd.DataFrame(rows, columns=["algorithm", "source", "target", "t", "printed", "std"])
@@ -145,15 +165,21 @@ def _raw_rows(path: Path, text: str) -> Iterator[tuple[Any, ...]]:
 
 
 def tidy(store: Store, score: str = "accuracy") -> pd.DataFrame:
-    """The successes of a store that are not stale."""
-    frame = store.frame()
+    """The successes of a store that are not stale and have that score."""
     if score not in SCORES:
         raise unknown("score", score, SCORES)
-    frame = frame[frame.error.isna() & ~frame.stale].drop(columns=["error", "stale"])
-    return _with_pair(frame.assign(score=frame[score]))
+    frame = store.frame()
+    frame = frame[frame.error.isna() & ~frame.stale]
+    return _scored(frame.assign(score=frame[score]).drop(columns=["error", "stale", "warnings"]))
 
 
-def _from_records(records: Iterable[Record], score: str) -> pd.DataFrame:
+def _from_records(records: Sequence[Record], score: str) -> pd.DataFrame:
+    known = {name for record in records for name in record.scores}
+    if records and score not in known:
+        raise unknown("score", score, known)
+    good = [record for record in records if record.error is None]
+    specs = [(r.cell.algorithm, r.cell.environment, r.cell.dataset) for r in good]
+    stale = are_stale(specs, [record.versions for record in good])
     rows = [
         {
             "environment": record.cell.environment,
@@ -164,17 +190,24 @@ def _from_records(records: Iterable[Record], score: str) -> pd.DataFrame:
             "seed": record.cell.seed,
             "score": record.scores.get(score, np.nan),
         }
-        for record in records
-        if record.error is None
+        for record, old in zip(good, stale, strict=True)
+        if not old
     ]
-    return _with_pair(pd.DataFrame(rows))
+    return _scored(pd.DataFrame(rows))
+
+
+def _scored(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows that have the score; a learner without probabilities, say, has no AUROC."""
+    lacking = frame[frame.score.isna()].algorithm.unique() if len(frame) else ()
+    for name in lacking:
+        warnings.warn(f"{name}: left out where it lacks the score", stacklevel=2)
+    return _with_pair(frame.dropna(subset="score") if len(frame) else frame)
 
 
 def _with_pair(frame: pd.DataFrame) -> pd.DataFrame:
     options = [registry.parse(spec)[1] for spec in frame.get("environment", ())]
-    for name in ("source", "target"):
-        frame[name] = [option.get(name) for option in options]
-    return frame
+    pair = {name: [option.get(name) for option in options] for name in ("source", "target")}
+    return frame.assign(**pair)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,6 +217,7 @@ class KeyedCurve:
     key: dict[str, Any]
     ts: Array
     scores: Array
+    seeds: tuple[Any, ...]
 
 
 def curves(frame: pd.DataFrame) -> list[KeyedCurve]:
@@ -204,7 +238,8 @@ def curves(frame: pd.DataFrame) -> list[KeyedCurve]:
                 stacklevel=2,
             )
         if len(whole):
-            found.append(KeyedCurve(key, points.columns.to_numpy(float), whole.to_numpy(float)))
+            ts, scores = points.columns.to_numpy(float), whole.to_numpy(float)
+            found.append(KeyedCurve(key, ts, scores, tuple(whole.index)))
     return found
 
 
@@ -229,7 +264,9 @@ def export(store: str | Path, path: str | Path) -> int:
         else:
             raise InputError(f"export writes .jsonl or .csv files, unlike {path.name}")
     try:
-        path.write_text(text, encoding="utf-8")
+        part = path.with_name(path.name + ".part")  # so that no half file takes its place
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror}") from error
     return count

@@ -6,12 +6,15 @@ the moment it exists, in WAL mode: a process killed anywhere leaves a whole stor
 
 import hashlib
 import json
+import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import quote
 
+import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import insert
@@ -81,14 +84,10 @@ class Store:
             raise InputError(f"there is no store at {self.path}; `robustssl run` makes one")
         if not self.path.absolute().parent.is_dir():
             raise InputError(f"the folder of the store {self.path} does not exist")
-        self._engine = sa.create_engine(
-            sa.URL.create("sqlite", database=str(self.path)), connect_args={"timeout": 60}
-        )
+        self._engine = sa.create_engine(_url(self.path), connect_args={"timeout": 60})
         sa.event.listen(self._engine, "connect", _set_up_connection)
         with self._refusals():
-            if create:
-                self._create()
-            self._check()
+            self._create() if create else self._check()
 
     def _create(self) -> None:
         """Make the tables where there are none, and turn to write-ahead logging for good."""
@@ -96,6 +95,7 @@ class Store:
             if not sa.inspect(connection).get_table_names():
                 _tables.create_all(connection)
                 connection.execute(_meta.insert().values(name="schema", value=str(SCHEMA)))
+        self._check()
         with self._engine.connect() as connection:
             for _ in range(100):  # this pragma never waits, and another process may be at it
                 with suppress(sa.exc.OperationalError):
@@ -108,7 +108,10 @@ class Store:
             if not {"meta", "records"} <= set(sa.inspect(connection).get_table_names()):
                 raise InputError(f"{self.path} is a database, but not a store of robustssl")
             query = sa.select(_meta.c.value).where(_meta.c.name == "schema")
-            schema = int(connection.execute(query).scalar_one())
+            value = connection.execute(query).scalar() or ""
+            if not value.isdigit():
+                raise InputError(f"{self.path} is not a store of robustssl: it names no schema")
+            schema = int(value)
         if schema > SCHEMA:
             raise InputError(
                 f"{self.path} was written by a newer version of robustssl (schema {schema}; this "
@@ -140,9 +143,8 @@ class Store:
             reason = str(error.orig)
             if "not a database" in reason:
                 raise InputError(f"{self.path} is not a store: {reason}") from error
-            raise InputError(
-                f"the store {self.path} cannot be used: {reason}. What was committed before is kept"
-            ) from error
+            kept = ". What was committed before is kept" if "full" in reason else ""
+            raise InputError(f"the store {self.path} cannot be used: {reason}{kept}") from error
 
     def add(self, record: Record) -> bool:
         """Commit a record; False if the cell has a success already (the first one stays)."""
@@ -197,16 +199,16 @@ class Store:
     def frame(self) -> pd.DataFrame:
         """Every record as a row of a tidy frame; `algorithm` is spelt with its params.
 
-        `stale` marks records of an older version of algorithm, environment or dataset than the
+        `stale` marks records of another version of algorithm, environment or dataset than the
         present one.
         """
-        columns = ("key", *_CELL, *SCORES, "params", "versions", "seconds", "error")
+        columns = ("key", *_CELL, *SCORES, "params", "versions", "seconds", "error", "warnings")
         query = sa.select(*(_records.c[name] for name in columns)).order_by(_records.c.id)
         with self._refusals(), self._engine.connect() as connection:
             rows = connection.execute(query).all()
         frame = pd.DataFrame(rows, columns=list(columns))
-        named = frame[[*_VERSIONED, "versions"]].itertuples(index=False)
-        frame["stale"] = [_is_stale(specs, versions) for *specs, versions in named]
+        named = zip(frame.algorithm, frame.environment, frame.dataset, strict=True)
+        frame["stale"] = np.array(are_stale(list(named), list(frame.versions)), bool)
         frame["algorithm"] = [
             registry.spell(name, dict(params))
             for name, params in zip(frame.algorithm, frame.params, strict=True)
@@ -214,13 +216,37 @@ class Store:
         return frame.drop(columns=["params", "versions"])
 
 
-def _is_stale(specs: Sequence[str], versions: Sequence[int]) -> bool:
-    """Whether anything the specs name has another version now; what is not here cannot tell."""
-    for kind, spec, version in zip(_VERSIONED, specs, versions, strict=True):
-        name, _ = registry.parse(spec)
-        if registry.is_here(kind, name) and registry.version(kind, name) != version:
-            return True
-    return False
+def are_stale(
+    specs: Sequence[tuple[str, str, str]], versions: Sequence[Sequence[int]]
+) -> list[bool]:
+    """Which records have another version of what their specs name than the present one.
+
+    The present version of what is not here is the newest among the records.
+    """
+    named = [
+        [(kind, registry.parse(spec)[0]) for kind, spec in zip(_VERSIONED, row, strict=True)]
+        for row in specs
+    ]
+    present: dict[Any, int] = {}
+    for row, numbers in zip(named, versions, strict=True):
+        for thing, number in zip(row, numbers, strict=True):
+            present[thing] = max(number, present.get(thing, number))
+    for thing in present:
+        if registry.is_here(*thing):
+            present[thing] = registry.version(*thing)
+    return [
+        any(present[thing] != number for thing, number in zip(row, numbers, strict=True))
+        for row, numbers in zip(named, versions, strict=True)
+    ]
+
+
+def _url(path: Path) -> sa.URL:
+    """A file that cannot be written to, and that no writer has open, is read without locks."""
+    place = str(path.absolute())
+    if path.exists() and not os.access(path, os.W_OK) and not Path(f"{place}-wal").exists():
+        query = {"uri": "true", "immutable": "1"}
+        return sa.URL.create("sqlite", database=f"file:{quote(place)}", query=query)
+    return sa.URL.create("sqlite", database=place)
 
 
 def _record(row: Any) -> Record:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 from rich.console import Console
@@ -29,7 +30,11 @@ def _listed(value: Any) -> Any:
 
 
 def _seeds(value: Any) -> Any:
-    return list(range(value)) if isinstance(value, int) and not isinstance(value, bool) else value
+    if not isinstance(value, int) or isinstance(value, bool):
+        return value
+    if value > 10_000:
+        raise InputError(f"{value} would be that many seeds; write [{value}] for one")
+    return list(range(value))
 
 
 Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
@@ -60,6 +65,8 @@ class Study(BaseModel):
         least = 1 if info.field_name == "labels" else 0
         if min(values) < least:
             raise InputError(f"must be {least} or more, unlike {min(values)}")
+        if max(values) >= 2**32:
+            raise InputError(f"must be below 2^32, unlike {max(values)}")
         return sorted(set(values))
 
     @field_validator("ts")
@@ -98,6 +105,17 @@ NAMED: Mapping[str, Study] = {
 }
 
 
+class _StrictLoader(yaml.SafeLoader):
+    """A safe loader that refuses a key given twice, where the last would win silently."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key) for key, _ in node.value]
+        twice = next((key for key in keys if keys.count(key) > 1), None)
+        if twice is not None:
+            raise yaml.YAMLError(f"the key {twice!r} stands there twice")
+        return super().construct_mapping(node, deep)
+
+
 def study(source: str | Path | Mapping[str, Any] | Study) -> Study:
     """A study by name, from a YAML file, or from a mapping of the same keys."""
     if isinstance(source, Study):
@@ -112,7 +130,7 @@ def study(source: str | Path | Mapping[str, Any] | Study) -> Study:
             raise InputError(f"there is no study file {path}")
         raise unknown("study", str(source), NAMED)
     try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+        document = yaml.load(path.read_text(encoding="utf-8"), Loader=_StrictLoader)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is not YAML: {error}") from error
     if not isinstance(document, dict):
@@ -161,12 +179,17 @@ def status(store: str | Path, of: str | Path | Mapping[str, Any] | Study | None 
     """What a store holds; with a study, of its cells alone and how many are missing."""
     with Store(store, create=False) as opened:
         frame = opened.frame()
+    if of is not None:
+        cells = study(of).cells()
+        keys = {cell.key for cell in cells}
+        asked = {(c.method, c.environment, c.dataset, c.labels, c.t, c.seed) for c in cells}
+        named = frame[["algorithm", "environment", "dataset", "labels", "t", "seed"]]
+        mine = [row in asked for row in named.itertuples(index=False, name=None)]
+        frame = frame[np.array(mine, bool)]
+    else:
+        keys = set(frame[~frame.stale].key)
     stale = frame[frame.stale & frame.error.isna()]
     frame = frame[~frame.stale]
-    keys = set(frame.key)
-    if of is not None:
-        keys = {cell.key for cell in study(of).cells()}
-        frame = frame[frame.key.isin(keys)]
     good = frame[frame.error.isna()]
     bad = frame[frame.error.notna() & ~frame.key.isin(good.key)].drop_duplicates("key", keep="last")
     return Status(
@@ -240,6 +263,7 @@ class Plan:
     left: int
     workers: int
     seconds: float
+    problems: tuple[str, ...]  # why cells that were tried failed
 
 
 def plan(
@@ -267,21 +291,23 @@ def plan(
     tasks: dict[Task, list[Cell]] = defaultdict(list)
     for cell in cells:
         tasks[cell.method, cell.dataset, cell.environment].append(cell)
-    times = {**times, **_trial({k: v for k, v in tasks.items() if k not in times})}
+    tried, problems = _trial({k: v for k, v in tasks.items() if k not in times})
+    times = {**times, **tried}
     typical = sum(times.values()) / len(times) if times else 0.0
     total = sum(len(group) * times.get(task, typical) for task, group in tasks.items())
     count = _workers(workers, len(cells))
-    return Plan(len(every), done, failed, len(cells), count, total / count)
+    return Plan(len(every), done, failed, len(cells), count, total / count, problems)
 
 
-def _trial(tasks: Mapping[Task, Sequence[Cell]]) -> dict[Task, float]:
-    """Seconds a cell, from one group of each task, until the time is up."""
-    times, start = {}, time.monotonic()
+def _trial(tasks: Mapping[Task, Sequence[Cell]]) -> tuple[dict[Task, float], tuple[str, ...]]:
+    """Seconds a cell, from one group of each task until the time is up, and the errors met."""
+    times, problems, start = {}, dict[str, None](), time.monotonic()
     for task, cells in tasks.items():
         if time.monotonic() - start > TRIAL_SECONDS:
             break
         group = next(groups(cells))
         began = time.perf_counter()
-        run_group(group)
+        error = run_group(group)[0].error
         times[task] = (time.perf_counter() - began) / len(group)
-    return times
+        problems |= {error: None} if error else {}
+    return times, tuple(problems)

@@ -54,7 +54,7 @@ def _run(cell: Cell, keep_predictions: bool) -> Record:
         warnings.simplefilter("always")
         try:
             record = _fit_and_score(cell, keep_predictions)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             reason = f"{type(error).__name__}: {error}"
             record = Record(cell, cell.versions, error=reason, provenance=dict(provenance()))
     notes = dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught)
@@ -65,7 +65,7 @@ def _fit_and_score(cell: Cell, keep_predictions: bool) -> Record:
     prepared = prepare(cell.dataset, cell.environment, cell.labels, cell.seed)
     split = prepared.split(cell.t)
     model = registry.estimator(cell.algorithm, **dict(cell.params))
-    if "random_state" in model.get_params():
+    if "random_state" in model.get_params() and "random_state" not in dict(cell.params):
         chance = cell.rng("algorithm", "dataset", "labels", "seed").integers(2**31)
         model.set_params(random_state=int(chance))
     start = time.perf_counter()

@@ -66,14 +66,20 @@ def _pool(
 
 
 @contextmanager
-def _without_main() -> Iterator[None]:
-    """A spawned process would import its parent's script and so run it again; they need none."""
+def _clean_start() -> Iterator[None]:
+    """Spawned here, a process neither imports its parent's script, which would run it again, nor
+    hears of Ctrl-C while it starts: it inherits the blocked signal, the parent gets it afterwards.
+    """
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
+    if hasattr(signal, "pthread_sigmask"):
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
     finally:
         sys.modules["__main__"] = main
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _submit(pool: ProcessPoolExecutor, work: Work, group: Group) -> Future[list[Record]]:
@@ -81,7 +87,7 @@ def _submit(pool: ProcessPoolExecutor, work: Work, group: Group) -> Future[list[
     later.
     """
     try:
-        with _without_main():
+        with _clean_start():
             return pool.submit(work, group)
     except BrokenProcessPool as error:
         future: Future[list[Record]] = Future()

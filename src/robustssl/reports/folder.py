@@ -28,7 +28,7 @@ def report(
         raise InputError(f"{store} holds no scores to report; `robustssl status` tells why")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        found = [curve for curve in curves(frame) if {0.0, 1.0} <= set(curve.ts)]
+        found = curves(frame)
         table = study_table(found)
     notes = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
     folder = Path(out)
@@ -41,7 +41,9 @@ def report(
         }
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")
-        pictures = save(draw_curves(found, score), folder / "rac")
+        pictures = save(
+            draw_curves([c for c in found if {0.0, 1.0} <= set(c.ts)], score), folder / "rac"
+        )
     except OSError as error:
         raise InputError(f"cannot write the report to {folder}: {error.strerror}") from error
     return [*(folder / name for name in files), *pictures]
@@ -72,7 +74,7 @@ def _page(table: pd.DataFrame, notes: Sequence[str], score: str) -> str:
         parts.append(tabulate(_columns(best_first), headers="keys", tablefmt="github", **_AS_IS))
         parts.append("")
     if notes:
-        parts += ["## Left out\n", *(f"- {note}" for note in notes), ""]
+        parts += ["## Notes\n", *(f"- {note}" for note in notes), ""]
     return "\n".join(parts)
 
 
@@ -95,16 +97,19 @@ def _columns(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _latex(table: pd.DataFrame) -> str:
-    words = table[["dataset", "environment"]].map(show)
-    columns = pd.concat([words, _columns(table)], axis=1)
+    task = [name for name in _TASK if table[name].notna().any()]
+    columns = pd.concat([table[task].map(show), _columns(table)], axis=1)
     return str(tabulate(columns, headers="keys", tablefmt="latex_booktabs", **_AS_IS)) + "\n"
 
 
 def _omissions(frame: pd.DataFrame) -> list[str]:
     stale = int((frame.stale & frame.error.isna()).sum())
-    notes = [f"{stale} records of an older version (stale)"] if stale else []
+    notes = [f"{stale} records of another version (stale)"] if stale else []
     good = set(frame[frame.error.isna()].key)
     bad = frame[frame.error.notna() & ~frame.stale & ~frame.key.isin(good)].drop_duplicates("key")
     for (algorithm, reason), rows in bad.groupby(["algorithm", "error"]):
         notes.append(f"{len(rows)} failed cells of {algorithm}: {reason}")
+    warned = frame[frame.error.isna() & ~frame.stale].explode("warnings").dropna(subset="warnings")
+    for (algorithm, warning), rows in warned.groupby(["algorithm", "warnings"]):
+        notes.append(f"{len(rows)} cells of {algorithm} warned: {warning}")
     return notes

@@ -23,6 +23,7 @@ _STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
+    "axes.axisbelow": True,
     "grid.color": "#e6e6e6",
     "svg.hashsalt": "robustssl",
     "svg.fonttype": "none",
@@ -49,7 +50,7 @@ def draw_curves(found: Sequence[KeyedCurve], score: str) -> Figure:
                     if place == tuple(curve.key[k] for k in ("dataset", "labels", "environment")):
                         _draw(panel, curve, looks[curve.key["algorithm"]])
                 if not panel.lines:
-                    panel.text(0.5, 0.5, "not run", ha="center", transform=panel.transAxes)
+                    panel.text(0.5, 0.5, "no scores", ha="center", transform=panel.transAxes)
                 if i == 0:
                     panel.set_title(environment)
                 if i == len(rows) - 1:
@@ -60,10 +61,15 @@ def draw_curves(found: Sequence[KeyedCurve], score: str) -> Figure:
             [handles[name] for name in names],
             names,
             loc="outside lower center",
-            ncols=min(3, len(names)),
+            ncols=_legend_columns(names, figure.get_figwidth()),
             frameon=False,
         )
     return figure
+
+
+def _legend_columns(names: Sequence[str], inches: float) -> int:
+    """As many as fit: a character takes about a 14th of an inch, line and space about 8 of them."""
+    return max(1, min(3, len(names), int(14 * inches / (max(map(len, names)) + 8))))
 
 
 def save(figure: Figure, path: Path) -> list[Path]:

@@ -20,7 +20,7 @@ def metrics(
     path: str | Path,
     convention: str = "definition",
     *,
-    score: str = "accuracy",
+    score: str | None = None,
     intervals: bool = False,
 ) -> pd.DataFrame:
     """All metrics of every curve in a file or folder of results, one row a curve."""
@@ -39,14 +39,17 @@ def metric_table(
         for name, metric in names.items():
             values[name] = metric(ts, scores.mean(-2))
             if intervals:
-                interval = Curve(ts, scores).interval(metric)
-                values |= {f"{name}_{end}": getattr(interval, end) for end in _ENDS}
+                complete = {0.0, 1.0} <= set(ts)
+                interval = Curve(ts, scores).interval(metric) if complete else None
+                nothing = np.full(len(ids), np.nan)
+                values |= {f"{name}_{end}": getattr(interval, end, nothing) for end in _ENDS}
         for place, i in enumerate(ids):
             rows[i] = {**found[i].key, **{name: value[place] for name, value in values.items()}}
     return pd.DataFrame([rows[i] for i in sorted(rows)])
 
 
 _ENDS = ("estimate", "low", "high")
+_SUFFIXES = tuple(f"_{end}" for end in _ENDS)
 
 
 def _usable(found: Sequence[KeyedCurve], convention: str) -> list[KeyedCurve]:
@@ -62,8 +65,9 @@ def _usable(found: Sequence[KeyedCurve], convention: str) -> list[KeyedCurve]:
         usable.append(curve)
     if not usable:
         raise InputError(
-            "no curve holds both t = 0 and t = 1; what tells curves apart is "
-            f"{', '.join(found[0].key) if found else 'nothing'}"
+            "no curve is whole: each needs t = 0 and t = 1, and a seed that has every t. Columns "
+            "other than t, seed and the score tell curves apart"
+            + (f": {', '.join(found[0].key)}" if found else "")
         )
     return usable
 
@@ -81,7 +85,7 @@ def show(value: Any) -> str:
     if value is None or value is pd.NA:
         return ""
     if isinstance(value, float | np.floating):
-        return "n/a" if np.isnan(value) else f"{value:.3f}"
+        return "n/a" if np.isnan(value) else f"{value:.3f}".replace("-0.000", "0.000")
     return str(value)
 
 
@@ -111,8 +115,8 @@ def study_table(found: Sequence[KeyedCurve]) -> pd.DataFrame:
                 "EVM_floor": floor["EVM"],
                 "VS_floor": floor["VS"],
                 "p_depends_on_t": curve.dependence(),
-                **_against_baseline(curve, key, by_key),
-                "note": _note(curve, key["algorithm"]),
+                **(against := _against_baseline(key, by_key)),
+                "note": _note(curve, key["algorithm"], against),
             }
         )
     return pd.concat([table, pd.DataFrame(more)], axis=1)
@@ -123,26 +127,36 @@ def _task(key: dict[str, Any], algorithm: str | None = None) -> tuple[Any, ...]:
     return tuple(None if pd.isna(v) else v for v in (values[name] for name in KEYS))
 
 
+def _of_seeds(keyed: KeyedCurve, seeds: Sequence[Any]) -> Curve:
+    return Curve(keyed.ts, keyed.scores[[keyed.seeds.index(seed) for seed in seeds]])
+
+
 def _against_baseline(
-    curve: Curve, key: dict[str, Any], by_key: dict[tuple[Any, ...], KeyedCurve]
+    key: dict[str, Any], by_key: dict[tuple[Any, ...], KeyedCurve]
 ) -> dict[str, Any]:
-    name = trait(key["algorithm"], "baseline")
-    columns = ("gain", *(f"gain_{end}" for end in _ENDS), "area_below")
+    """The gain over the matched baseline, over the seeds that both have."""
+    name = registry.matched_baseline(key["algorithm"])
+    columns = [f"{name}{end}" for name in ("gain", "area_below") for end in ("", *_SUFFIXES)]
     numbers: dict[str, Any] = dict.fromkeys(columns, np.nan)
-    other = by_key.get(_task(key, name)) if name else None
-    if other is None or other.scores.shape != curve.scores.shape:
+    mine, other = by_key[_task(key)], by_key.get(_task(key, name)) if name else None
+    shared = [seed for seed in mine.seeds if other and seed in other.seeds]
+    if other is None or not shared or not np.array_equal(mine.ts, other.ts):
         return {"baseline": name, **numbers, "break_even": ""}
-    difference = gain(curve, Curve(other.ts, other.scores))
+    difference = gain(_of_seeds(mine, shared), _of_seeds(other, shared))
     over, below = difference.interval("AUC"), difference.interval(area_below)
-    values = (over.plain, over.estimate, over.low, over.high, below.plain)
+    values = [getattr(i, end) for i in (over, below) for end in ("plain", *_ENDS)]
     numbers.update(zip(columns, values, strict=True))
     return {"baseline": name, **numbers, "break_even": str(break_even(difference))}
 
 
-def _note(curve: Curve, algorithm: str) -> str:
-    if np.ptp(curve.scores) == 0 and not trait(algorithm, "supervised"):
-        return "FLAT: do its unlabeled data do anything?"
-    return ""
+def _note(curve: Curve, algorithm: str, against: dict[str, Any]) -> str:
+    notes = []
+    if np.ptp(curve.scores, axis=-1).max() == 0 and not trait(algorithm, "supervised"):
+        perfect = curve.scores.min() == 1
+        notes.append("flat at 1" if perfect else "FLAT: do its unlabeled data do anything?")
+    if against["baseline"] and not against["break_even"]:
+        notes.append(f"{against['baseline']} was not run on these seeds and t")
+    return "; ".join(notes)
 
 
 def trait(algorithm: str, name: str) -> Any:

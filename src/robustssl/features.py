@@ -1,17 +1,39 @@
-"""Between split and fit: the one preprocessing."""
+"""Between split and fit: the one preprocessing. Fitted on rows of t = 0, it cannot see t."""
 
 from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.preprocessing import StandardScaler
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-Matrix = npt.NDArray[np.float64]
+Matrix = npt.NDArray[Any]
 
 
-def fit_preprocessing(X: Matrix) -> Callable[[Matrix], Matrix]:
-    """Standardise by the rows given: the labeled and the unlabeled ones of t = 0, so that it
-    cannot see t.
+def fit_preprocessing(kind: str, X: Matrix) -> Callable[[Matrix], npt.NDArray[np.float64]]:
+    """Rows as standardised numbers, by the rows given: tables as they are, images pixel by pixel,
+    texts by TF-IDF and its leading components.
     """
-    transform: Callable[[Matrix], Matrix] = StandardScaler().fit(X).transform
-    return transform
+    model = {"tabular": _tabular, "image": _image, "text": _text}[kind](X).fit(X)
+    return cast(Callable[[Matrix], npt.NDArray[np.float64]], model.transform)
+
+
+def _tabular(X: Matrix) -> Pipeline:
+    return make_pipeline(StandardScaler())
+
+
+def _image(X: Matrix) -> Pipeline:
+    return make_pipeline(FunctionTransformer(_flat), StandardScaler())
+
+
+def _flat(X: Matrix) -> Matrix:
+    return X.reshape(len(X), -1).astype(float)
+
+
+def _text(X: Matrix) -> Pipeline:
+    words = TfidfVectorizer(sublinear_tf=True)
+    components = min(128, len(words.fit(X).vocabulary_) - 1, len(X) - 1)
+    return make_pipeline(words, TruncatedSVD(components, random_state=0), StandardScaler())

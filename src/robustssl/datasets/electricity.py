@@ -1,0 +1,18 @@
+"""Electricity prices of New South Wales (M. Harries, 1999)."""
+
+from robustssl.data import Dataset
+from robustssl.datasets._carried import multiflow
+from robustssl.datasets._fetch import fetch_table
+
+version = 1
+
+
+def load() -> Dataset:
+    """45,312 half hours in their order in time, price up or down, 6 measurements each."""
+    return fetch_table(
+        "electricity",
+        owner="M. Harries",
+        licence="public (OpenML)",
+        openml=151,
+        carried=multiflow("elec"),
+    )

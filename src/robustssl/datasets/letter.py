@@ -1,0 +1,18 @@
+"""Letter recognition (D. J. Slate, 1991)."""
+
+from robustssl.data import Dataset
+from robustssl.datasets._carried import keel
+from robustssl.datasets._fetch import fetch_table
+
+version = 1
+
+
+def load() -> Dataset:
+    """20,000 printed capital letters of 26 classes, 16 measurements of their shape each."""
+    return fetch_table(
+        "letter",
+        owner="D. J. Slate",
+        licence="CC BY 4.0 (UCI Machine Learning Repository)",
+        openml=6,
+        carried=keel("letter"),
+    )

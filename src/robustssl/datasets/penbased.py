@@ -1,0 +1,18 @@
+"""Pen-based recognition of handwritten digits (E. Alpaydin and F. Alimoglu, 1998)."""
+
+from robustssl.data import Dataset
+from robustssl.datasets._carried import keel
+from robustssl.datasets._fetch import fetch_table
+
+version = 1
+
+
+def load() -> Dataset:
+    """10,992 digits of 10 classes written with a pen, 8 points of their trace each."""
+    return fetch_table(
+        "penbased",
+        owner="E. Alpaydin and F. Alimoglu",
+        licence="CC BY 4.0 (UCI Machine Learning Repository)",
+        openml=32,
+        carried=keel("penbased"),
+    )

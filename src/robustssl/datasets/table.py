@@ -1,0 +1,57 @@
+"""A table of your own: a csv or Parquet file."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from robustssl.data import Dataset
+from robustssl.datasets._fetch import table
+from robustssl.errors import InputError, unknown
+
+version = 1
+
+
+def load(path: str = "", target: str = "", domain: str | None = None) -> Dataset:
+    """A csv or Parquet file of your own: table[path=mine.csv,target=COLUMN,domain=COLUMN]."""
+    frame = _frame(Path(path))
+    for column in filter(None, [target, domain]):
+        if column not in frame:
+            raise unknown(f"column of {path}", column, map(str, frame.columns))
+    if not target:
+        raise InputError("name the column that holds the classes: table[path=...,target=COLUMN]")
+    if frame[target].isna().any():
+        row = int(frame[target].isna().to_numpy().argmax())
+        raise InputError(f"{path}: row {row} has no {target}; a benchmark needs every label")
+    features = frame.drop(columns=[target, *filter(None, [domain])])
+    _check_columns(path, features)
+    arrays = table(features, frame[target])
+    return Dataset(
+        Path(path).stem,
+        arrays["X"],
+        arrays["y"],
+        domain=None if domain is None else frame[domain].astype(str).to_numpy(object),
+        meta={"classes": arrays["classes"].tolist(), "owner": "you", "licence": "yours"},
+    )
+
+
+def _frame(path: Path) -> pd.DataFrame:
+    if not path.is_file():
+        raise InputError(f"there is no file {path}; write table[path=mine.csv,target=COLUMN]")
+    try:
+        return pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
+    except (ValueError, OSError, ImportError) as error:
+        raise InputError(f"cannot read {path}: {error}") from error
+
+
+def _check_columns(path: str, features: pd.DataFrame) -> None:
+    """No gaps, and numbers or words in a column, not both."""
+    for name, column in features.items():
+        if column.isna().any():
+            row = int(column.isna().to_numpy().argmax())
+            raise InputError(f"{path}: row {row} of the column {name!r} is empty")
+        if column.dtype.kind in "biuf":
+            continue
+        numeric = pd.to_numeric(column, errors="coerce").notna()
+        if numeric.any() and not numeric.all():
+            word = column[~numeric].iloc[0]
+            raise InputError(f"{path}: the column {name!r} holds numbers, but also {word!r}")

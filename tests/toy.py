@@ -32,7 +32,8 @@ def images(channels=3, n=160, classes=4):
     y = _y(n, classes)
     X = rng.integers(1, 255, size=(n, 6, 6, channels), dtype=np.uint8)
     X[np.arange(n), y] = 250
-    return Dataset("images", X, y, kind="image", domain=np.where(np.arange(n) % 3, "a", "b"))
+    domain = np.where(np.arange(n) % 3, "a", "b")
+    return Dataset("images", X, y, kind="image", domain=domain, meta={"classes": list("pqrs")})
 
 
 def grey():
@@ -43,4 +44,5 @@ def texts(n=180):
     rng = np.random.default_rng(0)
     y = _y(n, 3)
     X = np.array([" ".join(rng.choice(WORDS[k].split(), 9)) for k in y], object)
-    return Dataset("texts", X, y, kind="text", domain=np.where(np.arange(n) % 2, "film", "shop"))
+    domain = np.where(np.arange(n) % 2, "film", "shop")
+    return Dataset("texts", X, y, kind="text", domain=domain, meta={"classes": list("pqr")})

@@ -262,6 +262,93 @@ def import_(
 
 
 AS_IS: Any = {"tablefmt": "plain", "showindex": False, "disable_numparse": True}
+
+
+@app.command()
+def check(
+    name: Annotated[str, typer.Argument(help="An environment or a dataset, maybe your own.")],
+    dataset: Annotated[str, typer.Option(help="The dataset to check an environment on.")] = "wine",
+) -> None:
+    """Check that an environment or a dataset keeps its promises, and say which it breaks."""
+    from robustssl import checks
+
+    of_environment = checks.kind_of(name) == "environment"
+    verdicts = (
+        checks.check_environment(name, dataset) if of_environment else checks.check_dataset(name)
+    )
+    broken = 0
+    for sentence, reason in verdicts:
+        broken += reason is not None
+        out.print(
+            f"{'broken' if reason else 'holds':7} {sentence}" + (f": {reason}" if reason else ""),
+            **PLAIN,
+        )
+    if broken:
+        raise typer.Exit(1)
+
+
+show_app = typer.Typer(help="Pictures that explain.")
+app.add_typer(show_app, name="show", no_args_is_help=True)
+
+
+@show_app.command("environment")
+def show_environment(
+    name: Annotated[str, typer.Argument(help="An environment, such as label or feature.")],
+    dataset: Annotated[str, typer.Option(help="The dataset to show it on.")] = "wine",
+    folder: Annotated[
+        Path, typer.Option("--out", "-o", help="The pictures, without their suffix.")
+    ] = Path("environment"),
+    labels: Annotated[int, typer.Option(help="Labels per class.")] = 5,
+    seed: Annotated[int, typer.Option(help="The seed that draws the rows.")] = 0,
+) -> None:
+    """Draw what happens to the unlabeled data as t grows: at t = 0, 0.5 and 1."""
+    from robustssl.reports.picture import show
+
+    out.print("The pictures:", *show(name, dataset, folder, labels, seed), **PLAIN)
+
+
+data = typer.Typer(help="The datasets: which there are, fetching them, where they lie.")
+app.add_typer(data, name="data", no_args_is_help=True)
+
+
+@data.command("list")
+def data_list() -> None:
+    """List the datasets, and which of them are at hand."""
+    from robustssl import registry
+    from robustssl.datasets._fetch import cache
+
+    rows = registry.catalog("dataset")
+    _print_table(
+        ["name", "fetched", "summary"],
+        [[r["name"], "yes" if (cache() / r["name"]).is_dir() else "", r["summary"]] for r in rows],
+    )
+
+
+@data.command("fetch")
+def data_fetch(names: Annotated[list[str], typer.Argument(help="Names of datasets.")]) -> None:
+    """Fetch datasets into the cache, unless they are there."""
+    from robustssl import registry
+
+    for name in names:
+        dataset = registry.dataset(name)
+        shape = " x ".join(map(str, dataset.X.shape))
+        out.print(
+            f"{name}: {dataset.kind}, {shape}, {len(dataset.meta['classes'])} classes", **PLAIN
+        )
+        out.print(f"  {dataset.meta['owner']}; licence: {dataset.meta['licence']}", **PLAIN)
+        out.print(f"  sha256 {dataset.sha256}", **PLAIN)
+
+
+@data.command("path")
+def data_path(name: Annotated[str, typer.Argument(help="The name of a dataset.")]) -> None:
+    """Say where a fetched dataset lies, or would lie."""
+    from robustssl import registry
+    from robustssl.datasets._fetch import cache
+
+    registry.find("dataset", name)
+    out.print(cache() / name, **PLAIN)
+
+
 PLAIN: Any = {"highlight": False, "markup": False, "soft_wrap": True}
 
 

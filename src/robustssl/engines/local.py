@@ -66,7 +66,7 @@ def _pool(
 
 
 @contextmanager
-def _clean_start() -> Iterator[None]:
+def clean_start() -> Iterator[None]:
     """Spawned here, a process neither imports its parent's script, which would run it again, nor
     hears of Ctrl-C while it starts: it inherits the blocked signal, the parent gets it afterwards.
     """
@@ -87,7 +87,7 @@ def _submit(pool: ProcessPoolExecutor, work: Work, group: Group) -> Future[list[
     later.
     """
     try:
-        with _clean_start():
+        with clean_start():
             return pool.submit(work, group)
     except BrokenProcessPool as error:
         future: Future[list[Record]] = Future()

@@ -13,12 +13,12 @@ from robustssl.reports.table import trait
 from robustssl.results import KeyedCurve
 
 # Okabe and Ito's colours, which a colour-blind reader can tell apart; grey is kept for baselines.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _GREYS = ("#777777", "#aaaaaa")
 _DASHES = ("-", "--", "-.", ":")
 
-_STYLE: Any = {
+STYLE: Any = {
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -37,7 +37,7 @@ def draw_curves(found: Sequence[KeyedCurve], score: str) -> Figure:
     rows = sorted({(c.key["dataset"], c.key["labels"]) for c in found})
     columns = sorted({c.key["environment"] for c in found})
     looks = _looks(sorted({c.key["algorithm"] for c in found}))
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         height = 2.3 * len(rows) + 0.9
         figure = Figure(figsize=(max(3.0 * len(columns), 5.0), height), layout="constrained")
         axes = figure.subplots(len(rows), len(columns), squeeze=False, sharex=True, sharey="row")
@@ -75,7 +75,7 @@ def _legend_columns(names: Sequence[str], inches: float) -> int:
 def save(figure: Figure, path: Path) -> list[Path]:
     """The figure as PNG and SVG; the same figure is the same file."""
     png, svg = path.with_suffix(".png"), path.with_suffix(".svg")
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         figure.savefig(png, dpi=200)
         figure.savefig(svg, metadata={"Date": None})
     return [png, svg]
@@ -89,10 +89,10 @@ def _looks(algorithms: Sequence[str]) -> dict[str, dict[str, Any]]:
         looks[name] = {"color": colour, "linestyle": dash, "zorder": 1}
     methods = [name for name in algorithms if name not in looks]
     for i, name in enumerate(methods):
-        turn, place = divmod(i, len(_COLOURS))
+        turn, place = divmod(i, len(COLOURS))
         looks[name] = {
-            "color": _COLOURS[place],
-            "marker": _MARKERS[place],
+            "color": COLOURS[place],
+            "marker": MARKERS[place],
             "linestyle": _DASHES[turn % len(_DASHES)],
             "zorder": 2,
         }

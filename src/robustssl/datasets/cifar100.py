@@ -1,0 +1,28 @@
+"""CIFAR-100 (A. Krizhevsky, 2009), from its binary version, which its owner offers."""
+
+import numpy as np
+
+from robustssl.data import Dataset
+from robustssl.datasets._fetch import Arrays, Source, cache, fetch_images
+
+version = 1
+
+
+def _local() -> Arrays:
+    """Each record: a coarse label, a fine one, then 1,024 pixels of each channel."""
+    folder = cache() / "cifar-100-binary"
+    raw = np.concatenate(
+        [np.fromfile(folder / name, np.uint8) for name in ("train.bin", "test.bin")]
+    )
+    records = raw.reshape(-1, 2 + 3072)
+    classes = (folder / "fine_label_names.txt").read_text().split()
+    X = records[:, 2:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
+    return {"X": X, "y": records[:, 1].astype(np.intp), "classes": np.array(classes)}
+
+
+def load() -> Dataset:
+    """60,000 small colour photographs of 100 kinds of things, 32 x 32 pixels."""
+    place = cache() / "cifar-100-binary"
+    source = Source(f"{place}, the unpacked archive cifar-100-binary.tar.gz of its owner", _local)
+    owner, licence = "A. Krizhevsky", "not stated"
+    return fetch_images("cifar100", [source], owner=owner, licence=licence)

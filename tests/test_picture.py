@@ -1,0 +1,43 @@
+"""Pictures of environments: every kind is drawn, and what is inconsistent is marked."""
+
+import matplotlib.colors
+import pytest
+
+from robustssl.reports import picture
+from robustssl.reports.plot import COLOURS
+from robustssl.worker import prepare
+
+
+@pytest.mark.parametrize(
+    ("environment", "dataset"),
+    [("label", "wine"), ("feature", "wine"), ("feature", "toy:images"), ("label", "toy:texts")],
+)
+def test_every_kind_is_drawn(tmp_path, environment, dataset):
+    files = picture.show(environment, dataset, tmp_path / "it", labels=3)
+    assert [file.name for file in files] == ["it.png", "it.svg"]
+    assert all(file.stat().st_size > 5000 for file in files)
+
+
+def test_inconsistent_images_are_framed():
+    figure = picture._draw_images(prepare("toy:images", "feature", 3, 0))
+    framed = [panel.spines["left"].get_visible() for panel in figure.axes]
+    assert framed[:10] == [False] * 10
+    assert framed[10:20] == [True] * 5 + [False] * 5
+    assert framed[20:] == [True] * 10
+
+
+def test_inconsistent_texts_are_in_colour():
+    figure = picture._draw_texts(prepare("toy:texts", "feature", 3, 0))
+    colour = matplotlib.colors.to_hex(COLOURS[1])
+    marked = [[text.get_color().lower() == colour for text in panel.texts] for panel in figure.axes]
+    assert [sum(panel) for panel in marked] == [0, 3, 5]
+
+
+def test_points_are_hollow_where_inconsistent():
+    figure = picture._draw_points(prepare("wine", "label", 5, 0))
+    hollow = [
+        sum(len(c.get_offsets()) for c in panel.collections if not c.get_facecolor().size)
+        for panel in figure.axes
+    ]
+    n = len(prepare("wine", "label", 5, 0).pools.inconsistent)
+    assert hollow == [0, (n + 1) // 2, n]

@@ -238,6 +238,25 @@ def test_an_import_that_conflicts_is_shown_and_exit_code_1(call, study, tmp_path
     assert "2 differ from the store's" in err
 
 
+def test_data_and_show_and_check(call, tmp_path, monkeypatch):
+    monkeypatch.setenv("ROBUSTSSL_CACHE", str(tmp_path / "cache"))
+    assert "letter" in call("data", "list")[1]
+    assert call("data", "path", "letter")[1].strip() == str(tmp_path / "cache" / "letter-1")
+    assert call("data", "path", "leter")[0] == 2
+    code, out, _ = call("data", "fetch", "iris")
+    assert (code, out.splitlines()[0]) == (0, "iris: tabular, 150 x 4, 3 classes")
+    code, out, _ = call("show", "environment", "label", "--out", "it")
+    assert code == 0
+    assert (tmp_path / "it.png").exists()
+    code, out, _ = call("check", "label", "--dataset", "iris")
+    assert code == 0
+    assert out.count("holds") == 8
+    code, out, _ = call("check", "broken:Leaks")
+    assert code == 1
+    assert "broken  no label leaves: a hidden label is shown at t = 0.0" in out
+    assert call("check", "labl")[0] == 2
+
+
 def test_an_own_algorithm_in_the_present_folder(call, small, tmp_path):
     source = "from doomed import Constant\nclass Mine(Constant): pass\n"
     (tmp_path / "own_module.py").write_text(source)

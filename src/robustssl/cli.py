@@ -315,12 +315,12 @@ app.add_typer(data, name="data", no_args_is_help=True)
 def data_list() -> None:
     """List the datasets, and which of them are at hand."""
     from robustssl import registry
-    from robustssl.datasets._fetch import cache
+    from robustssl.datasets._fetch import place
 
     rows = registry.catalog("dataset")
     _print_table(
         ["name", "fetched", "summary"],
-        [[r["name"], "yes" if (cache() / r["name"]).is_dir() else "", r["summary"]] for r in rows],
+        [[r["name"], "yes" if place(r["name"]).is_dir() else "", r["summary"]] for r in rows],
     )
 
 
@@ -343,10 +343,10 @@ def data_fetch(names: Annotated[list[str], typer.Argument(help="Names of dataset
 def data_path(name: Annotated[str, typer.Argument(help="The name of a dataset.")]) -> None:
     """Say where a fetched dataset lies, or would lie."""
     from robustssl import registry
-    from robustssl.datasets._fetch import cache
+    from robustssl.datasets._fetch import place
 
     registry.find("dataset", name)
-    out.print(cache() / name, **PLAIN)
+    out.print(place(name), **PLAIN)
 
 
 PLAIN: Any = {"highlight": False, "markup": False, "soft_wrap": True}

@@ -40,6 +40,12 @@ def cache() -> Path:
     return Path(own) if own else Path(general) / "robustssl"
 
 
+def place(name: str) -> Path:
+    """The folder of a fetched dataset; another version of the dataset has another folder."""
+    version = getattr(sys.modules.get(f"robustssl.datasets.{name}"), "version", 1)
+    return cache() / f"{name}-{version}"
+
+
 @dataclass(frozen=True)
 class Source:
     """A place to get a dataset from: in words, and as a function that does it."""
@@ -195,7 +201,7 @@ def table(X: pd.DataFrame, y: pd.Series) -> Arrays:
 
 def fetch(name: str, sources: Sequence[Source]) -> Arrays:
     """The arrays of a dataset: from the cache, or from the first source that has them."""
-    folder = cache() / name
+    folder = place(name)
     if not folder.is_dir():
         _fill(folder, name, sources)
     return {

@@ -158,7 +158,7 @@ def newer_store(path):
         (["metrics", "x" * 300], "File name too long"),
         (["status", "-s", "x" * 300], "File name too long"),
         (["run", "twice.yaml"], "the key 'seeds' stands there twice"),
-        (["run", "broken.yaml"], "cannot load the algorithm 'broken:Mine': SyntaxError"),
+        (["run", "halfbaked.yaml"], "cannot load the algorithm 'halfbaked:Mine': SyntaxError"),
         (["status", "-s", "zero.sqlite"], "not a store of robustssl"),
         (["export", "x.jsonl"], "there is no store"),
         (["import", "nothing.jsonl"], "there is no file nothing.jsonl"),
@@ -171,9 +171,9 @@ def test_bad_input_is_a_sentence_and_exit_code_2(call, tmp_path, words, message)
     (tmp_path / "bad.yaml").write_text("algoritms: [x]\n")
     (tmp_path / "nan.csv").write_text("algorithm,t,seed,score\na,0,0,0.5\na,1,0,nan\n")
     (tmp_path / "twice.yaml").write_text("seeds: 1\nseeds: 2\n")
-    (tmp_path / "broken.py").write_text("class Mine(:\n")
-    (tmp_path / "broken.yaml").write_text(
-        "algorithms: ['broken:Mine']\nenvironments: label\ndatasets: iris\n"
+    (tmp_path / "halfbaked.py").write_text("class Mine(:\n")
+    (tmp_path / "halfbaked.yaml").write_text(
+        "algorithms: ['halfbaked:Mine']\nenvironments: label\ndatasets: iris\n"
     )
     (tmp_path / "zero.sqlite").touch()
     bad_store(tmp_path / "bad.sqlite")

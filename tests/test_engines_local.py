@@ -94,7 +94,7 @@ def test_killed_at_ten_random_moments_it_ends_as_if_unbroken(tmp_path):
         time.sleep(chance.uniform(0, 0.1))
         workers = children(process.pid)
         process.kill()
-        process.wait()
+        process.communicate(timeout=30)  # until no worker holds its output open
         progress.append(count(broken))
         assert wait_for(lambda w=workers: not any(map(alive, w)), 10), (
             "workers outlive their parent"

@@ -12,9 +12,8 @@ import pytest
 from PIL import Image
 
 import robustssl
-from robustssl import InputError, registry
-from robustssl.datasets import _fetch
-from robustssl.datasets._fetch import Carrier, Source, check_sha256, fetch, read_member
+from robustssl import InputError, fetching, registry
+from robustssl.fetching import Carrier, Source, check_sha256, fetch, read_member
 from robustssl.worker import run_group
 
 
@@ -205,6 +204,17 @@ def test_a_table_of_ones_own(tmp_path):
     assert data.domain.tolist() == list("mmnn")
 
 
+def test_arrays_of_ones_own(tmp_path):
+    X, y = np.arange(6.0).reshape(3, 2), np.array(["b", "a", "b"])
+    np.savez(tmp_path / "mine.npz", X=X, y=y)
+    data = robustssl.dataset(f"table[path={tmp_path / 'mine.npz'}]")
+    assert np.array_equal(data.X, X)
+    assert data.y.tolist() == [1, 0, 1]
+    np.savez(tmp_path / "other.npz", Z=X)
+    with pytest.raises(InputError, match="must hold the arrays X and y"):
+        robustssl.dataset(f"table[path={tmp_path / 'other.npz'}]")
+
+
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
@@ -249,6 +259,6 @@ def test_image_folders(tmp_path):
 
 
 def test_empty_texts_are_left_out():
-    packed = _fetch.texts(["one", " ", "drei ü"], ["a", "b", "b"], ["x", "y", "y"])
+    packed = fetching.texts(["one", " ", "drei ü"], ["a", "b", "b"], ["x", "y", "y"])
     assert packed["ends"].tolist() == [3, 10]
     assert packed["domain"].tolist() == ["x", "y"]

@@ -133,7 +133,7 @@ def preprocessing_sees_neither_t_nor_test(case: Case) -> None:
     from robustssl.features import fit_preprocessing
 
     data, seen = case.pools.data, case.raw[0.0]
-    expected = fit_preprocessing(data.kind, data.X[seen.rows])(seen.X_test)
+    expected = fit_preprocessing(data, data.X[seen.rows])(seen.X_test)
     for t in TS:
         got = case.prepared.split(t).X_test
         require(np.allclose(got, expected), f"preprocessing at t = {t} has seen more than it may")

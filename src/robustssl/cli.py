@@ -315,7 +315,7 @@ app.add_typer(data, name="data", no_args_is_help=True)
 def data_list() -> None:
     """List the datasets, and which of them are at hand."""
     from robustssl import registry
-    from robustssl.datasets._fetch import place
+    from robustssl.fetching import place
 
     rows = registry.catalog("dataset")
     _print_table(
@@ -343,7 +343,7 @@ def data_fetch(names: Annotated[list[str], typer.Argument(help="Names of dataset
 def data_path(name: Annotated[str, typer.Argument(help="The name of a dataset.")]) -> None:
     """Say where a fetched dataset lies, or would lie."""
     from robustssl import registry
-    from robustssl.datasets._fetch import place
+    from robustssl.fetching import place
 
     registry.find("dataset", name)
     out.print(place(name), **PLAIN)

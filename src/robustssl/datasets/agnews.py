@@ -3,7 +3,7 @@
 import pandas as pd
 
 from robustssl.data import Dataset
-from robustssl.datasets._fetch import Arrays, Source, cache, fetch_texts, texts
+from robustssl.fetching import Arrays, Source, cache, fetch_texts, texts
 
 version = 1
 
@@ -32,10 +32,12 @@ def _hub() -> Arrays:
     return texts(frame.text.tolist(), (frame.label + 1).map(_CLASSES))
 
 
-def load() -> Dataset:
+def load(encoder: str = "tfidf") -> Dataset:
     """127,600 news items on 4 topics."""
     sources = [
         Source(f"{cache() / 'ag_news_csv'}, with train.csv and test.csv", _local),
         Source("the Hugging Face hub, fancyzhx/ag_news (needs huggingface_hub)", _hub),
     ]
-    return fetch_texts("agnews", sources, owner="X. Zhang et al.", licence="not stated")
+    return fetch_texts(
+        "agnews", sources, owner="X. Zhang et al.", licence="not stated", encoder=encoder
+    )

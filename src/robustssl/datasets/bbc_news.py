@@ -1,7 +1,7 @@
 """BBC news (D. Greene and P. Cunningham, 2006)."""
 
 from robustssl.data import Dataset
-from robustssl.datasets._fetch import Arrays, Carrier, Source, fetch_texts, texts
+from robustssl.fetching import Arrays, Carrier, Source, fetch_texts, texts
 
 version = 1
 
@@ -20,8 +20,8 @@ def _carried() -> Arrays:
     return texts([f.read().decode(errors="replace") for f in files], [topic for topic, _ in names])
 
 
-def load() -> Dataset:
+def load(encoder: str = "tfidf") -> Dataset:
     """2,225 news articles on 5 topics."""
     source = Source(f"the package {_CARRIER.package}", _carried)
     owner, licence = "BBC; D. Greene and P. Cunningham", "research use only"
-    return fetch_texts("bbc_news", [source], owner=owner, licence=licence)
+    return fetch_texts("bbc_news", [source], owner=owner, licence=licence, encoder=encoder)

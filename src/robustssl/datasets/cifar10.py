@@ -6,7 +6,7 @@ import numpy as np
 from PIL import Image
 
 from robustssl.data import Dataset
-from robustssl.datasets._fetch import Arrays, Carrier, Source, fetch_images
+from robustssl.fetching import Arrays, Carrier, Source, fetch_images
 
 version = 1
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from robustssl.data import Dataset
-from robustssl.datasets._fetch import Arrays, Source, cache, fetch_images
+from robustssl.fetching import Arrays, Source, cache, fetch_images
 
 version = 1
 

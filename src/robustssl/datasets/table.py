@@ -1,18 +1,23 @@
-"""A table of your own: a csv or Parquet file."""
+"""A table of your own: a csv or Parquet file, or numpy arrays."""
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from robustssl.data import Dataset
-from robustssl.datasets._fetch import table
 from robustssl.errors import InputError, unknown
+from robustssl.fetching import table
 
 version = 1
 
 
 def load(path: str = "", target: str = "", domain: str | None = None) -> Dataset:
-    """A csv or Parquet file of your own: table[path=mine.csv,target=COLUMN,domain=COLUMN]."""
+    """A csv or Parquet file of your own: table[path=mine.csv,target=COLUMN,domain=COLUMN], or
+    numpy arrays X and y in an .npz file: table[path=mine.npz].
+    """
+    if Path(path).suffix == ".npz" and Path(path).is_file():
+        return _of_arrays(Path(path))
     frame = _frame(Path(path))
     for column in filter(None, [target, domain]):
         if column not in frame:
@@ -32,6 +37,16 @@ def load(path: str = "", target: str = "", domain: str | None = None) -> Dataset
         domain=None if domain is None else frame[domain].astype(str).to_numpy(object),
         meta={"classes": arrays["classes"].tolist(), "owner": "you", "licence": "yours"},
     )
+
+
+def _of_arrays(path: Path) -> Dataset:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = table(pd.DataFrame(file["X"]), pd.Series(file["y"]))
+    except (KeyError, ValueError, OSError) as error:
+        raise InputError(f"{path} must hold the arrays X and y: {error}") from error
+    meta = {"classes": arrays["classes"].tolist(), "owner": "you", "licence": "yours"}
+    return Dataset(path.stem, arrays["X"], arrays["y"], meta=meta)
 
 
 def _frame(path: Path) -> pd.DataFrame:

@@ -165,13 +165,20 @@ def fetch_images(name: str, sources: Sequence[Source], *, owner: str, licence: s
     return Dataset(name, arrays["X"], arrays["y"], kind="image", domain=domain, meta=meta)
 
 
-def fetch_texts(name: str, sources: Sequence[Source], *, owner: str, licence: str) -> Dataset:
+def fetch_texts(
+    name: str, sources: Sequence[Source], *, owner: str, licence: str, encoder: str
+) -> Dataset:
     arrays = fetch(name, sources)
     ends = np.concatenate([[0], arrays["ends"]])
     raw = arrays["X"].tobytes()
     X = np.array([raw[a:b].decode() for a, b in pairwise(ends.tolist())], object)
     domain = np.asarray(arrays["domain"], object) if "domain" in arrays else None
-    meta = {"classes": arrays["classes"].tolist(), "owner": owner, "licence": licence}
+    meta = {
+        "classes": arrays["classes"].tolist(),
+        "owner": owner,
+        "licence": licence,
+        "encoder": encoder,
+    }
     return Dataset(name, X, np.array(arrays["y"]), kind="text", domain=domain, meta=meta)
 
 

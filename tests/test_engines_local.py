@@ -26,6 +26,7 @@ def start(study, store, workers=2):
         text=True,
         cwd=HERE,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background
     )
 
 

@@ -75,6 +75,15 @@ def test_a_wrong_checksum(tmp_path):
         check_sha256(path, "0" * 64)
 
 
+def test_a_package_is_checked_before_it_is_read(tmp_path, monkeypatch):
+    path = zipped(tmp_path / "a.zip", "x")
+    monkeypatch.setattr(Carrier, "_download", lambda *_: path)
+    good = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert Carrier("pip", "a==1", good).members("x")[0].read() == b"hello"
+    with pytest.raises(InputError, match="not the file that was expected"):
+        Carrier("pip", "a==1", "0" * 64).members("x")
+
+
 def test_members_are_read_in_place(tmp_path):
     assert read_member(zipped(tmp_path / "a.zip", "in/x"), "in/x") == b"hello"
     with tarfile.open(tmp_path / "a.tgz", "w:gz") as archive:

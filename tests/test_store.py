@@ -77,6 +77,22 @@ def test_processes_that_start_at_once_share_a_new_store(tmp_path):
         assert len(list(store.records())) == len(store.done()) == 100
 
 
+def test_a_store_is_made_whole_or_not_at_all(tmp_path, monkeypatch):
+    path, tables = tmp_path / "s.sqlite", robustssl.store._tables
+    make = tables.create_all
+
+    def killed_half_way(connection):
+        make(connection)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tables, "create_all", killed_half_way)
+    with pytest.raises(KeyboardInterrupt):
+        Store(path)
+    monkeypatch.undo()
+    with Store(path) as store:
+        assert store.add(RECORD)
+
+
 def test_a_reader_does_not_hold_up_a_writer(store):
     for seed in range(3):
         store.add(replace(RECORD, cell=replace(CELL, seed=seed)))

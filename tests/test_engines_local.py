@@ -47,19 +47,24 @@ def wait_for(condition, seconds):
     return False
 
 
+def stat(pid):
+    """The state of a process and its parent, or None where it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return fields[0], int(fields[1])
+
+
 def alive(pid):
     """Running, not merely a child that nobody has waited for yet."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+    found = stat(pid)
+    return found is not None and found[0] != "Z"
 
 
 def children(pid):
-    listed = subprocess.run(
-        ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True
-    )
-    return [int(word) for word in listed.stdout.split()]
+    every = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+    return [child for child in every if (found := stat(child)) and found[1] == pid]
 
 
 def is_worker(pid):

@@ -216,6 +216,12 @@ class Store:
         return frame.drop(columns=["params", "versions"])
 
 
+def failures(frame: pd.DataFrame) -> pd.DataFrame:
+    """Of a store's frame, the last error of each present cell that has no success."""
+    bad = frame[frame.error.notna() & ~frame.stale & ~frame.key.isin(frame[frame.error.isna()].key)]
+    return bad.drop_duplicates("key", keep="last")
+
+
 def are_stale(
     specs: Sequence[tuple[str, str, str]], versions: Sequence[Sequence[int]]
 ) -> list[bool]:

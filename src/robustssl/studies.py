@@ -21,7 +21,7 @@ from robustssl.curve import GRID, check_grid
 from robustssl.engines.local import run_groups
 from robustssl.errors import InputError, unknown
 from robustssl.progress import watch
-from robustssl.store import Store
+from robustssl.store import Store, failures
 from robustssl.worker import groups, run_group
 
 
@@ -189,9 +189,8 @@ def status(store: str | Path, of: str | Path | Mapping[str, Any] | Study | None 
     else:
         keys = set(frame[~frame.stale].key)
     stale = frame[frame.stale & frame.error.isna()]
-    frame = frame[~frame.stale]
-    good = frame[frame.error.isna()]
-    bad = frame[frame.error.notna() & ~frame.key.isin(good.key)].drop_duplicates("key", keep="last")
+    bad = failures(frame)
+    good = frame[frame.error.isna() & ~frame.stale]
     return Status(
         cells=len(keys),
         done=len(good),

@@ -12,7 +12,7 @@ from robustssl.errors import InputError
 from robustssl.reports.plot import draw_curves, save
 from robustssl.reports.table import show, show_interval, study_table
 from robustssl.results import curves, tidy
-from robustssl.store import Store
+from robustssl.store import Store, failures
 
 
 def report(
@@ -105,9 +105,7 @@ def _latex(table: pd.DataFrame) -> str:
 def _omissions(frame: pd.DataFrame) -> list[str]:
     stale = int((frame.stale & frame.error.isna()).sum())
     notes = [f"{stale} records of another version (stale)"] if stale else []
-    good = set(frame[frame.error.isna()].key)
-    bad = frame[frame.error.notna() & ~frame.stale & ~frame.key.isin(good)].drop_duplicates("key")
-    for (algorithm, reason), rows in bad.groupby(["algorithm", "error"]):
+    for (algorithm, reason), rows in failures(frame).groupby(["algorithm", "error"]):
         notes.append(f"{len(rows)} failed cells of {algorithm}: {reason}")
     warned = frame[frame.error.isna() & ~frame.stale].explode("warnings").dropna(subset="warnings")
     for (algorithm, warning), rows in warned.groupby(["algorithm", "warnings"]):

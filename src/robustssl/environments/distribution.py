@@ -15,7 +15,8 @@ class Distribution(Environment):
     """t: share of unlabeled rows from the target: another domain or, for data without domains, the
     half of each class that is far from its centre.
 
-    source, target: two domains. Distances are taken on standardised features.
+    source, target: two domains; in a study, `each` stands for every one. Distances are taken on
+    standardised features.
     """
 
     source: str | None = None
@@ -37,6 +38,15 @@ class Distribution(Environment):
             near.append(rows[: (len(rows) + 1) // 2])
             far.append(rows[(len(rows) + 1) // 2 :])
         return np.concatenate(near), np.concatenate(far)
+
+    def pairs(self, data: Dataset) -> list[dict[str, str]]:
+        """Every ordered pair of domains that `each` leaves open."""
+        if data.domain is None:
+            raise InputError(f"{data.name} has no domains, so `each` names none")
+        names = list(dict.fromkeys(data.domain.tolist()))
+        sources = names if self.source == "each" else [self.source or names[0]]
+        targets = names if self.target == "each" else [self.target or names[1]]
+        return [{"source": a, "target": b} for a in sources for b in targets if a != b]
 
     def _domains(self, data: Dataset, domain: np.ndarray) -> tuple[Rows, Rows]:
         names = list(dict.fromkeys(domain.tolist()))

@@ -15,13 +15,15 @@ class Label(Environment):
 
     paired = False
 
+    def known(self, classes: int) -> int:
+        return (classes + 1) // 2
+
     def divide(self, data: Dataset, rng: np.random.Generator) -> tuple[Rows, Rows]:
-        classes = np.unique(data.y)
-        known = classes[: (len(classes) + 1) // 2]
-        if len(known) < 2:
+        classes = len(np.unique(data.y))
+        if self.known(classes) < 2:
             raise InputError(
                 "the label environment keeps two known classes or more, so it needs three; "
-                f"{data.name} has {len(classes)}"
+                f"{data.name} has {classes}"
             )
-        is_known = np.isin(data.y, known)
+        is_known = data.y < self.known(classes)
         return np.flatnonzero(is_known), np.flatnonzero(~is_known)

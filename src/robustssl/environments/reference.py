@@ -36,6 +36,9 @@ class Reference(Environment):
         if self.kind not in _KINDS:
             raise unknown("kind of reference environment", self.kind, _KINDS)
 
+    def known(self, classes: int) -> int:
+        return (classes + 1) // 2 if self.kind == "label" else classes
+
     def chance(self, cell: Cell) -> int:
         """The seed itself: every draw starts anew from it, as theirs did."""
         return cell.seed

@@ -1,41 +1,61 @@
-"""What classifiers built on another library's model share: codes for the classes, -1 for
-unlabeled.
-"""
+"""What all classifiers share: codes for the classes, -1 for unlabeled, an answer in every case."""
 
+import inspect
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.dummy import DummyClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from robustssl import registry
 from robustssl.data import UNLABELED
+
+Matrix = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.intp]
 
 
 class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Fits the model that `_fit` makes on classes coded 0 to K - 1, and predicts its likeliest
     class.
+
+    Without unlabeled rows it is its baseline; with one class alone, that class is the answer.
     """
 
     version = 1
+    baseline: str | None = None
 
-    def _fit(self, X: npt.NDArray[Any], codes: npt.NDArray[np.intp]) -> Any:
+    def _fit(self, X: Matrix, codes: Codes) -> Any:
         """A fitted model with `predict_proba`; codes are -1 for unlabeled rows."""
         raise NotImplementedError
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
-        rows, targets = validate_data(self, X, y)
+        rows, targets = validate_data(self, X, y, dtype=np.float64)
         labeled = np.asarray(targets != UNLABELED)
+        if not labeled.any():
+            raise ValueError("no row has a label: every y is -1")
         check_classification_targets(targets[labeled])
         codes = np.full(len(targets), UNLABELED, np.intp)
         self.classes_, codes[labeled] = np.unique(targets[labeled], return_inverse=True)
-        self.model_ = self._fit(rows, codes)
+        if len(self.classes_) == 1:
+            self.model_ = DummyClassifier().fit(rows[labeled], codes[labeled])
+        elif labeled.all() and self.baseline is not None:
+            self.model_ = self._matched(self.baseline).fit(rows, codes)
+        else:
+            self.model_ = self._fit(rows, codes)
         return self
 
-    def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def _matched(self, name: str) -> Any:
+        """Another algorithm, with the options that both have."""
+        mine = self.get_params()
+        shared = inspect.signature(registry.algorithm(name)).parameters.keys() & mine.keys()
+        return registry.estimator(name, **{k: mine[k] for k in shared if mine[k] is not None})
+
+    def predict_proba(self, X: npt.ArrayLike) -> Matrix:
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
         return np.asarray(self.model_.predict_proba(X), float)
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -46,12 +66,23 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 class SupervisedClassifier(EncodedClassifier):
     """Learns from the labeled rows and ignores the others: the baseline of many."""
 
-    baseline: str | None = None
     supervised = True
 
-    def _model(self) -> Any:
+    def _learn(self, X: Matrix, codes: Codes) -> Any:
         raise NotImplementedError
 
-    def _fit(self, X: npt.NDArray[Any], codes: npt.NDArray[np.intp]) -> Any:
+    def _fit(self, X: Matrix, codes: Codes) -> Any:
         labeled = codes != UNLABELED
-        return self._model().fit(X[labeled], codes[labeled])
+        return self._learn(X[labeled], codes[labeled])
+
+
+def one_hot(codes: Codes, classes: int | None = None) -> Matrix:
+    """Rows of the identity; an unlabeled row is a row of zeros."""
+    width = codes.max() + 1 if classes is None else classes
+    return np.asarray(np.arange(width) == codes[:, None], float)
+
+
+def to_rows(weights: Matrix) -> Matrix:
+    """Rows that sum to 1, or stay 0."""
+    total = weights.sum(1, keepdims=True)
+    return weights / np.where(total > 0, total, 1)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from robustssl.algorithms._encoded import SupervisedClassifier
+from robustssl.algorithms._encoded import Codes, Matrix, SupervisedClassifier
 
 
 class SupervisedXGBoost(SupervisedClassifier):
@@ -21,7 +21,7 @@ class SupervisedXGBoost(SupervisedClassifier):
         self.learning_rate = learning_rate
         self.random_state = random_state
 
-    def _model(self) -> Any:
+    def _learn(self, X: Matrix, codes: Codes) -> Any:
         from xgboost import XGBClassifier
 
-        return XGBClassifier(**self.get_params(), tree_method="hist", n_jobs=1)
+        return XGBClassifier(**self.get_params(), tree_method="hist", n_jobs=1).fit(X, codes)

@@ -1,0 +1,52 @@
+"""Graphs over all rows, and the linear systems that graph methods solve on them."""
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve as solve_dense
+from scipy.sparse import diags_array, issparse
+from scipy.sparse.linalg import LinearOperator, cg
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.neighbors import kneighbors_graph
+
+from robustssl.algorithms._encoded import Matrix
+
+
+def neighbors(X: Matrix, n_neighbors: int) -> Any:
+    """Sparse: 1 where either row is among the nearest of the other."""
+    graph = kneighbors_graph(X, min(n_neighbors, len(X) - 1))
+    return graph.maximum(graph.T).tocsr()
+
+
+def kernel(X: Matrix, gamma: float) -> Matrix:
+    """Dense: exp(-gamma |x_i - x_j|^2), no row its own neighbour."""
+    W: Matrix = rbf_kernel(X, gamma=gamma)
+    np.fill_diagonal(W, 0)
+    return W
+
+
+def roots(W: Any) -> Matrix:
+    """1 / sqrt of the degrees; 1 for a row without neighbours."""
+    degrees = np.asarray(W.sum(1)).ravel()
+    return np.asarray(1 / np.sqrt(np.where(degrees > 0, degrees, 1)))
+
+
+def scaled(W: Any, rows: Matrix, columns: Matrix) -> Any:
+    """diag(rows) W diag(columns)."""
+    if issparse(W):
+        return (diags_array(rows) @ W @ diags_array(columns)).tocsr()
+    return rows[:, None] * W * columns
+
+
+def solve(S: Any, B: Matrix) -> Matrix:
+    """F with (I - S) F = B, S symmetric with eigenvalues below 1; negative noise is cut."""
+    if not issparse(S):
+        return np.asarray(np.maximum(solve_dense(np.eye(len(S)) - S, B, assume_a="pos"), 0))
+
+    def apply(f: Matrix) -> Matrix:
+        F = f.reshape(B.shape)
+        return np.asarray(F - S @ F).ravel()
+
+    system = LinearOperator((B.size, B.size), matvec=apply, dtype=float)
+    f, _ = cg(system, B.ravel(), rtol=1e-8, maxiter=10_000)
+    return np.asarray(np.maximum(f.reshape(B.shape), 0))

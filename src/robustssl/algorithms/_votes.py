@@ -1,0 +1,42 @@
+"""Votes of training rows: how a graph method answers for a row that was not in its graph."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.metrics import pairwise_distances
+from sklearn.neighbors import NearestNeighbors
+
+from robustssl.algorithms._encoded import Matrix, to_rows
+
+
+@dataclass(frozen=True)
+class KernelVotes:
+    """p(x) in proportion to the sum over rows i of exp(-gamma |x - x_i|^2) F_i.
+
+    The weights are scaled by the largest one, which changes no ratio: far from every row, where all
+    would underflow, the nearest row that has a vote decides.
+    """
+
+    X: Matrix
+    F: Matrix
+    gamma: float
+
+    def predict_proba(self, X: Matrix) -> Matrix:
+        votes = self.F.sum(1) > 0
+        exponent = pairwise_distances(X, self.X[votes], metric="sqeuclidean") * -self.gamma
+        weights = np.exp(exponent - exponent.max(1, keepdims=True))
+        return to_rows(weights @ self.F[votes])
+
+
+@dataclass(frozen=True)
+class NeighborVotes:
+    """p(x): the mean of F over the nearest rows that have a vote."""
+
+    X: Matrix
+    F: Matrix
+    n_neighbors: int
+
+    def predict_proba(self, X: Matrix) -> Matrix:
+        votes = self.F.sum(1) > 0
+        index = NearestNeighbors(n_neighbors=min(self.n_neighbors, votes.sum())).fit(self.X[votes])
+        return np.asarray(self.F[votes][index.kneighbors(X, return_distance=False)].mean(1))

@@ -1,0 +1,61 @@
+"""CAST, cluster-aware self-training (Kim et al., 2023, arXiv:2310.06380), on XGBoost."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.neighbors import KernelDensity
+
+from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix
+
+
+class CAST(EncodedClassifier):
+    """Self-training in which a guess counts p_k(u) d_k(u)^alpha: its probability, times how dense
+    the labeled rows of class k are there (a kernel estimate, scaled to [0, 1] over the unlabeled
+    rows). Guesses that count `threshold` or more are labels of the next round, which starts afresh.
+    """
+
+    baseline = "supervised_xgboost"
+    targets = frozenset({"distribution", "label"})
+
+    def __init__(
+        self,
+        *,
+        threshold: float = 0.6,
+        alpha: float = 0.2,
+        rounds: int = 3,
+        n_estimators: int = 100,
+        max_depth: int = 6,
+        learning_rate: float = 0.3,
+        random_state: int | None = None,
+    ) -> None:
+        self.threshold = threshold
+        self.alpha = alpha
+        self.rounds = rounds
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.learning_rate = learning_rate
+        self.random_state = random_state
+
+    def _fit(self, X: Matrix, codes: Codes) -> Any:
+        labeled, y = codes >= 0, codes.copy()
+        trust = density(X, codes)[~labeled] ** self.alpha
+        model = self._matched("supervised_xgboost").fit(X, codes)
+        for _ in range(self.rounds):
+            count = model.predict_proba(X[~labeled]) * trust
+            guesses = np.where(count.max(1) >= self.threshold, count.argmax(1), -1)
+            if np.array_equal(guesses, y[~labeled]):
+                break
+            y[~labeled] = guesses
+            model = self._matched("supervised_xgboost").fit(X, y)
+        return model
+
+
+def density(X: Matrix, codes: Codes) -> Matrix:
+    """(n, K): of the labeled rows of each class, scaled to [0, 1] over the unlabeled rows."""
+    columns = []
+    for k in range(codes.max() + 1):
+        estimate = KernelDensity(bandwidth="scott").fit(X[codes == k]).score_samples(X)
+        free = np.exp(estimate - estimate[codes < 0].max())
+        low = free[codes < 0].min()
+        columns.append(np.clip((free - low) / (1 - low) if low < 1 else free, 0, 1))
+    return np.stack(columns, 1)

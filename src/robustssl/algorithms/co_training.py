@@ -1,0 +1,65 @@
+"""Co-training (Blum & Mitchell, 1998), on logistic regression."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import check_random_state
+
+from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix, to_rows
+
+
+class CoTraining(EncodedClassifier):
+    """Two learners, each on half of the features (drawn at random). In each round each labels the
+    unlabeled rows it is surest of, `additions` of each class, for the other. The answer is the
+    product of their probabilities.
+    """
+
+    baseline = "supervised_logistic"
+
+    def __init__(
+        self,
+        *,
+        rounds: int = 30,
+        additions: int = 1,
+        C: float = 1.0,
+        random_state: int | None = None,
+    ) -> None:
+        self.rounds = rounds
+        self.additions = additions
+        self.C = C
+        self.random_state = random_state
+
+    def _fit(self, X: Matrix, codes: Codes) -> Any:
+        order = check_random_state(self.random_state).permutation(X.shape[1])
+        half = (X.shape[1] + 1) // 2
+        views = order[:half], order[half:] if X.shape[1] > 1 else order
+        known = [codes.copy(), codes.copy()]
+        learners = [self._learn(X[:, view], codes) for view in views]
+        for _ in range(self.rounds):
+            for me, other in ((0, 1), (1, 0)):
+                free = np.flatnonzero(known[other] < 0)
+                if len(free):
+                    p = learners[me].predict_proba(X[np.ix_(free, views[me])])
+                    for k in range(p.shape[1]):
+                        mine = np.flatnonzero(p.argmax(1) == k)
+                        surest = mine[np.argsort(-p[mine, k], kind="stable")[: self.additions]]
+                        known[other][free[surest]] = k
+            learners = [self._learn(X[:, v], y) for v, y in zip(views, known, strict=True)]
+        return _Product(learners, views)
+
+    def _learn(self, X: Matrix, codes: Codes) -> Any:
+        labeled = codes >= 0
+        return LogisticRegression(C=self.C, max_iter=1000).fit(X[labeled], codes[labeled])
+
+
+class _Product:
+    """Two learners that look at features of their own; p is the product of theirs."""
+
+    def __init__(self, learners: list[Any], views: tuple[Codes, ...]) -> None:
+        self.learners, self.views = learners, views
+
+    def predict_proba(self, X: Matrix) -> Matrix:
+        pairs = zip(self.learners, self.views, strict=True)
+        one, other = (m.predict_proba(X[:, view]) for m, view in pairs)
+        return to_rows(np.maximum(one * other, 1e-300))

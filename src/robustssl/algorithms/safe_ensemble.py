@@ -1,0 +1,60 @@
+"""A safe ensemble (SAFEW: Li, Guo & Zhou, 2019, Towards safe weakly supervised learning)."""
+
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix
+
+
+class SafeEnsemble(EncodedClassifier):
+    """argmax_p min_a sum_i a_i (|p_0 - p_i|^2 - |p - p_i|^2): of all mixtures of the guesses p_i of
+    several learners on the unlabeled rows, the one nearest to the baseline's p_0.
+
+    It is no farther from the truth than the baseline, in squared error on these rows, if the truth
+    is a mixture of the p_i. Test rows are answered by the same mixture of the learners.
+    """
+
+    baseline = "supervised_logistic"
+    members = ("self_training", "label_spreading", "ssgmm")
+    targets = frozenset({"distribution", "label", "feature"})
+
+    def __init__(self, *, C: float = 1.0) -> None:
+        self.C = C
+
+    def _fit(self, X: Matrix, codes: Codes) -> Any:
+        free = X[codes < 0]
+        first = self._matched(self.baseline).fit(X, codes).predict_proba(free)
+        learners = [self._matched(name).fit(X, codes) for name in self.members]
+        guesses = [learner.predict_proba(free) for learner in learners]
+        return _Mixture(learners, nearest_mixture(first, guesses))
+
+
+def nearest_mixture(p: Matrix, guesses: list[Matrix]) -> Matrix:
+    """The shares a >= 0, summing to 1, with which sum_i a_i p_i is nearest to p."""
+    A = np.stack([guess.ravel() for guess in guesses], 1)
+    Q, b = A.T @ A / len(A), A.T @ p.ravel() / len(A)
+    found = minimize(
+        lambda a: 0.5 * a @ Q @ a - b @ a,
+        np.full(len(b), 1 / len(b)),
+        jac=lambda a: Q @ a - b,
+        bounds=[(0, 1)] * len(b),
+        constraints={"type": "eq", "fun": lambda a: a.sum() - 1, "jac": np.ones_like},
+        method="SLSQP",
+        options={"ftol": 1e-12},
+    )
+    shares = np.maximum(found.x, 0)
+    return np.asarray(shares / shares.sum())
+
+
+class _Mixture:
+    """p(x): the learners' probabilities, in fixed shares."""
+
+    def __init__(self, learners: list[Any], shares: Matrix) -> None:
+        self.learners, self.shares = learners, shares
+
+    def predict_proba(self, X: Matrix) -> Matrix:
+        return np.asarray(
+            sum(a * m.predict_proba(X) for a, m in zip(self.shares, self.learners, strict=True))
+        )

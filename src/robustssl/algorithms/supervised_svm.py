@@ -1,0 +1,23 @@
+"""Support vector machines (Cortes & Vapnik, 1995) on the labeled rows alone."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics.pairwise import rbf_kernel
+
+from robustssl.algorithms._encoded import Codes, Matrix, SupervisedClassifier
+from robustssl.algorithms._svm import machine, machines, scale, targets
+
+
+class SupervisedSVM(SupervisedClassifier):
+    """One class against the others, with an RBF kernel, on the labeled rows alone."""
+
+    def __init__(self, *, C: float = 15.0, tol: float = 1e-3) -> None:
+        self.C = C
+        self.tol = tol
+
+    def _learn(self, X: Matrix, codes: Codes) -> Any:
+        gamma = scale(X)
+        kernel, weights = rbf_kernel(X, gamma=gamma), np.full(len(X), self.C)
+        fitted = [machine(kernel, signs, weights, self.tol) for signs in targets(codes)]
+        return machines(X, fitted, gamma)

@@ -1,0 +1,104 @@
+"""Tri-Training (Zhou & Li, 2005)."""
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from robustssl import registry
+from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix, one_hot
+
+
+class TriTraining(EncodedClassifier):
+    """Three learners, each begun on a bootstrap of the labeled rows. Where two agree on an
+    unlabeled row, the third learns their answer, as long as a bound on its error falls:
+    e |L| < e' l', with e the error of the two where they agree on labeled rows, |L| the number of
+    rows they agree on, e' and l' those of the last round. The majority answers.
+
+    svms: so many of the three are support vector machines; the others are XGBoost.
+    """
+
+    baseline = "supervised_xgboost"
+    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}, "reference": {"svms": 2}}
+
+    def __init__(
+        self,
+        *,
+        svms: int = 0,
+        n_estimators: int = 100,
+        max_depth: int = 6,
+        learning_rate: float = 0.3,
+        rounds: int = 10,
+        random_state: int | None = None,
+    ) -> None:
+        self.svms = svms
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.learning_rate = learning_rate
+        self.rounds = rounds
+        self.random_state = random_state
+
+    def _fit(self, X: Matrix, codes: Codes) -> Any:
+        rng = check_random_state(self.random_state)
+        labeled = codes >= 0
+        L, y, U = X[labeled], codes[labeled], X[~labeled]
+        samples = [bootstrap(y, rng) for _ in range(3)]
+        learners = [self._learner(i).fit(L[rows], y[rows]) for i, rows in enumerate(samples)]
+        error, size = [0.5] * 3, [0] * 3
+        for _ in range(self.rounds):
+            on_L, on_U = ([m.predict(rows) for m in learners] for rows in (L, U))
+            lessons: dict[int, Codes] = {}
+            for i, (j, k) in enumerate(((1, 2), (0, 2), (0, 1))):
+                agree = on_L[j] == on_L[k]
+                e = np.mean(on_L[j][agree] != y[agree]) if agree.any() else 1.0
+                taught = choose(np.flatnonzero(on_U[j] == on_U[k]), e, error[i], size[i], rng)
+                if len(taught):
+                    lessons[i], error[i], size[i] = taught, e, len(taught)
+            for i, rows in lessons.items():
+                guesses = on_U[(i + 1) % 3][rows]
+                learners[i] = self._learner(i).fit(np.vstack([L, U[rows]]), np.hstack([y, guesses]))
+            if not lessons:
+                break
+        return _Majority(learners, len(self.classes_))
+
+    def _learner(self, i: int) -> Any:
+        if i < 3 - self.svms:
+            return self._matched("supervised_xgboost")
+        return registry.estimator("supervised_svm", C=1.0)
+
+
+def choose(agreed: Codes, e: float, last: float, size: int, rng: Any) -> Codes:
+    """The rows to learn from: all on which the other two agree, some, or none."""
+    if e >= last or not len(agreed):
+        return agreed[:0]
+    if size == 0:
+        size = math.floor(e / (last - e) + 1)
+    if size >= len(agreed):
+        return agreed[:0]
+    if e * len(agreed) < last * size:
+        return agreed
+    if size > e / (last - e):
+        return np.asarray(rng.choice(agreed, math.ceil(last * size / e - 1), replace=False))
+    return agreed[:0]
+
+
+def bootstrap(y: Codes, rng: Any) -> Codes:
+    """Rows drawn with replacement, class by class, so that none is missing."""
+    return np.concatenate(
+        [rng.choice(np.flatnonzero(y == k), np.sum(y == k)) for k in np.unique(y)]
+    )
+
+
+class _Majority:
+    """The answer of most learners; p is the mean of their votes and of their probabilities, which
+    cannot overturn a majority and decides where there is none.
+    """
+
+    def __init__(self, learners: list[Any], classes: int) -> None:
+        self.learners, self.classes = learners, classes
+
+    def predict_proba(self, X: Matrix) -> Matrix:
+        p = np.mean([m.predict_proba(X) for m in self.learners], axis=0)
+        votes = np.mean([one_hot(m.predict(X), self.classes) for m in self.learners], axis=0)
+        return np.asarray((p + votes) / 2)

@@ -61,8 +61,8 @@ class Shrinks(Label):
 
 @dataclass(frozen=True, kw_only=True)
 class RedrawsColumns(Feature):
-    def degrade(self, pools, rows, t):
-        return super().degrade(replace(pools, seed=pools.seed + int(100 * t)), rows, t)
+    def seen(self, pools, t):
+        return super().seen(replace(pools, seed=pools.seed + int(100 * t)), t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,3 +92,84 @@ class Forgets(Label):
 
     def pools(self, data, labels, rng):
         return super().pools(data, labels, np.random.default_rng(secrets.randbits(64)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeaksInFeature(Label):
+    """Writes the class into a feature of the unlabeled rows."""
+
+    def seen(self, pools, t):
+        X, rows = super().seen(pools, t)
+        X = X.copy()
+        X[:, 0] = np.where(t > 0, pools.data.y[rows], X[:, 0])
+        return X, rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestsTheUnknown(Label):
+    def pools(self, data, labels, rng):
+        pools = super().pools(data, labels, rng)
+        return replace(pools, test=pools.aside, aside=pools.test)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mislabels(Label):
+    def split(self, pools, t):
+        split = super().split(pools, t)
+        return replace(split, y_test=split.y_test[::-1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class SwapsPools(Label):
+    def pools(self, data, labels, rng):
+        pools = super().pools(data, labels, rng)
+        return replace(pools, consistent=pools.inconsistent, inconsistent=pools.consistent)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DegradesByT(Label):
+    def seen(self, pools, t):
+        X, rows = super().seen(pools, t)
+        return X + t * np.isin(rows, pools.inconsistent)[:, None], rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsesWhatIsAside(Label):
+    def seen(self, pools, t):
+        _, rows = super().seen(pools, t)
+        rows = np.concatenate([rows[:-1], pools.aside[:1]])
+        return pools.data.X[rows], rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class BringsBack(Label):
+    """Takes the first consistent rows away at small t, the last ones at large t."""
+
+    def seen(self, pools, t):
+        order = 1 if t < 0.5 else -1
+        return super().seen(replace(pools, consistent=pools.consistent[::order]), t)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LosesTooMany(Feature):
+    def seen(self, pools, t):
+        return super().seen(pools, min(1.0, 2 * t))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddsTooFew(Label):
+    def seen(self, pools, t):
+        X, rows = super().seen(pools, t)
+        kept = len(rows) - int(5 * t)
+        return X[:kept], rows[:kept]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blinks(Label):
+    """Degrades by chance, anew in every process."""
+
+    def degrade(self, pools, rows):
+        return super().degrade(pools, rows) + SALT
+
+
+SALT = secrets.randbits(20)

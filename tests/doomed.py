@@ -2,6 +2,7 @@
 
 import os
 import time
+import warnings
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -67,4 +68,10 @@ class Counts(Constant):
     def fit(self, X, y):
         with open(os.path.join(self.folder, "fits"), "a") as file:  # noqa: PTH118, PTH123
             file.write("x")
+        return super().fit(X, y)
+
+
+class Warns(Constant):
+    def fit(self, X, y):
+        warnings.warn("careful", stacklevel=1)
         return super().fit(X, y)

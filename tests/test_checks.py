@@ -14,6 +14,7 @@ HERE = [
     ("feature", "wine"),
     ("feature", "breast_cancer"),
 ]
+LIKE = "test and consistent rows are like the labeled"
 WITH_ADD = [(spec, data) for spec, data in HERE if data != "wine" and "[" not in spec][:-1]
 
 
@@ -46,6 +47,15 @@ def test_and_with_rows_added(spec, dataset):
         ("RedrawsColumns", "columns are lost", "a lost feature is back"),
         ("Leaks", "no label leaves", "a hidden label is shown at t = 0.0"),
         ("ScalesByT", "preprocessing sees neither t nor test", "has seen more than it may"),
+        ("LeaksInFeature", "rows are what they were", "a consistent row at t = 0.1"),
+        ("TestsTheUnknown", LIKE, "the test rows have classes that have no labels"),
+        ("Mislabels", "rows are what they were", "a test row at t = 0.0"),
+        ("SwapsPools", LIKE, "the consistent rows have classes that have no labels"),
+        ("DegradesByT", "rows are what they were", "an inconsistent row looks otherwise"),
+        ("UsesWhatIsAside", "disjoint", "rows are used twice"),
+        ("BringsBack", "nested", "a consistent row comes back"),
+        ("LosesTooMany", "columns are lost", "3 features are lost at t = 0.1, not 2"),
+        ("AddsTooFew[mix=add]", "counts", "unlabeled rows at t = 0.35"),
     ],
 )
 def test_a_broken_promise_is_found(name, contract, sentence):
@@ -57,8 +67,9 @@ def test_another_process_is_another_witness():
     last = ("the same in another process",)
     good = dict(checks.check_environment("label", "wine"))
     assert good[last[0]] is None
-    bad = dict(checks.check_environment("broken:Forgets", "wine"))
-    assert bad[last[0]] == "another process splits otherwise"
+    for name in ("Forgets", "Blinks"):
+        bad = dict(checks.check_environment(f"broken:{name}", "wine"))
+        assert bad[last[0]] == "another process splits otherwise"
 
 
 def test_datasets():

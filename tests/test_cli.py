@@ -187,7 +187,7 @@ def test_bad_input_is_a_sentence_and_exit_code_2(call, tmp_path, words, message)
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"labels": 60}, "60 labels per class are too many for iris: class 0 has 50"),
+        ({"labels": 60}, "60 labels per class are too many for iris: class setosa has 50"),
         ({"datasets": ["breast_cancer"], "environments": ["label"]}, "needs three"),
         ({"algorithms": ["doomed:Fails"], "environments": ["feature"]}, "a column is constant"),
     ],
@@ -250,7 +250,7 @@ def test_data_and_show_and_check(call, tmp_path, monkeypatch):
     assert (tmp_path / "it.png").exists()
     code, out, _ = call("check", "label", "--dataset", "iris")
     assert code == 0
-    assert out.count("holds") == 8
+    assert out.count("holds") == 10
     code, out, _ = call("check", "broken:Leaks")
     assert code == 1
     assert "broken  no label leaves: a hidden label is shown at t = 0.0" in out

@@ -13,7 +13,7 @@ from PIL import Image
 
 import robustssl
 from robustssl import InputError, fetching, registry
-from robustssl.fetching import Carrier, Source, check_sha256, fetch, read_member
+from robustssl.fetching import Carrier, Source, check_sha256, fetch, read_members
 from robustssl.worker import run_group
 
 
@@ -29,8 +29,8 @@ def cache(tmp_path, monkeypatch):
     ("name", "kind", "shape", "classes", "digest"),
     [
         ("letter", "tabular", (20000, 16), 26, "e2ca99e7985aaddc"),
-        ("bbc_news", "text", (2225,), 5, "5b03ae316d6c10d2"),
-        ("imdb_amazon", "text", (28610,), 2, "ec81f8ae8896c314"),
+        ("bbc_news", "text", (2225,), 5, "57b2913842b8af05"),
+        ("imdb_amazon", "text", (28610,), 2, "399bf257dcbad9ff"),
     ],
 )
 def test_fetched_for_real_and_then_without_a_connection(
@@ -85,28 +85,28 @@ def test_a_package_is_checked_before_it_is_read(tmp_path, monkeypatch):
 
 
 def test_members_are_read_in_place(tmp_path):
-    assert read_member(zipped(tmp_path / "a.zip", "in/x"), "in/x") == b"hello"
+    assert read_members(zipped(tmp_path / "a.zip", "in/x"), ["in/x"]) == [b"hello"]
     with tarfile.open(tmp_path / "a.tgz", "w:gz") as archive:
         info = tarfile.TarInfo("in/x")
         info.size = 5
         archive.addfile(info, io.BytesIO(b"hello"))
-    assert read_member(tmp_path / "a.tgz", "in/x") == b"hello"
+    assert read_members(tmp_path / "a.tgz", ["in/x"]) == [b"hello"]
     for path in ("a.zip", "a.tgz"):
-        with pytest.raises(InputError, match="has no member 'y'"):
-            read_member(tmp_path / path, "y")
+        with pytest.raises(InputError, match=r"a\.(zip|tgz): .*y"):
+            read_members(tmp_path / path, ["y"])
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc/passwd", "in/../../x"])
 def test_a_member_that_climbs_out(tmp_path, name):
     with pytest.raises(InputError, match="leads out of"):
-        read_member(zipped(tmp_path / "a.zip", name), name)
+        read_members(zipped(tmp_path / "a.zip", name), [name])
 
 
 def test_a_truncated_archive(tmp_path):
     path = zipped(tmp_path / "a.zip", "x", np.random.default_rng(0).bytes(10_000))
     path.write_bytes(path.read_bytes()[:5000])
     with pytest.raises(InputError, match="is damaged"):
-        read_member(path, "x")
+        read_members(path, ["x"])
 
 
 def test_a_package_that_does_not_exist_or_is_another_one(monkeypatch):
@@ -126,11 +126,11 @@ def test_sources_are_tried_in_order_and_the_failures_are_told(cache):
     def fails():
         raise OSError("no route")
 
-    got = fetch("x", [Source("first", fails), Source("second", arrays)])
+    got = fetch("x", [Source("first", fails), Source("second", arrays)], dict)
     assert np.array_equal(got["X"], arrays()["X"])
     assert isinstance(got["X"], np.memmap)
     with pytest.raises(InputError, match=r"y cannot be had. Tried: first \(OSError: no route\)"):
-        fetch("y", [Source("first", fails)])
+        fetch("y", [Source("first", fails)], dict)
     assert [p.name for p in cache.iterdir()] == ["x-1"]
 
 
@@ -140,7 +140,7 @@ def test_a_save_that_breaks_off_leaves_nothing_behind(cache, monkeypatch):
 
     monkeypatch.setattr("numpy.save", full)
     with pytest.raises(OSError, match="No space"):
-        fetch("x", [Source("here", arrays)])
+        fetch("x", [Source("here", arrays)], dict)
     assert list(cache.iterdir()) == []
 
 
@@ -148,7 +148,7 @@ def fetch_there(folder):
     import os
 
     os.environ["ROBUSTSSL_CACHE"] = folder
-    return float(fetch("x", [Source("here", arrays)])["X"].sum())
+    return float(fetch("x", [Source("here", arrays)], dict)["X"].sum())
 
 
 def test_processes_may_fetch_at_once(tmp_path):
@@ -161,11 +161,124 @@ def test_a_local_file_comes_first(cache, monkeypatch):
     frame = pd.DataFrame(
         {"size": [1.5, 2.5, 3.5], "colour": ["red", "blue", "red"], "class": [10, 9, 9]}
     )
-    frame.to_csv(cache / "letter.csv", index=False)
-    data = robustssl.dataset("letter")
+    frame.to_csv(cache / "mine.csv", index=False)
+    there = Source("elsewhere", arrays)
+
+    def mine(rows):
+        about = {"owner": "me", "licence": "none", "openml": 6, "carried": there}
+        return fetching.fetch_table("mine", shape=(rows, 3), **about)
+
+    with pytest.raises(InputError, match=r"of shape \(3, 3\) is not mine, \(4, 3\)"):
+        mine(4)  # neither the file nor any other source has that shape
+    assert [p.name for p in cache.iterdir()] == ["mine.csv"]
+    data = mine(3)
     assert data.meta["classes"] == ["9", "10"]  # in the order of numbers
     assert data.y.tolist() == [1, 0, 0]
     assert data.X.tolist() == [[1.5, 0, 1], [2.5, 1, 0], [3.5, 0, 1]]
+
+
+def test_a_file_of_ones_own_that_is_bad_is_not_kept(cache):
+    cache.mkdir()
+    X = np.zeros((2, 4, 4, 3))  # not bytes
+    np.savez(cache / "cifar100.npz", X=X, y=np.array([0, 1]), classes=np.array(["a", "b"]))
+    with pytest.raises(InputError, match="images are bytes"):
+        robustssl.dataset("cifar100")
+    X = X.astype(np.uint8)
+    np.savez(cache / "cifar100.npz", X=X, y=np.array([0, 1]), classes=np.array(["a", "b"]))
+    assert robustssl.dataset("cifar100").X.shape == (2, 4, 4, 3)
+
+
+@pytest.mark.filterwarnings("ignore:Downloaded file could have been corrupted")
+def test_openml_is_asked_properly(monkeypatch):
+    def unreachable(*_, **__):
+        raise OSError("no route")
+
+    monkeypatch.setattr("sklearn.datasets._openml.urlopen", unreachable)
+    with pytest.raises(OSError, match="no route"):
+        fetching._openml(6)
+
+
+def test_a_damaged_cache_says_what_to_delete(cache):
+    fetch("x", [Source("here", arrays)], dict)
+    for damage in (b"", b"no array", (cache / "x-1" / "X.npy").read_bytes()[:-8]):
+        (cache / "x-1" / "X.npy").write_bytes(damage)
+        with pytest.raises(InputError, match=r"x-1 is damaged .*: delete that folder"):
+            fetch("x", [Source("here", arrays)], dict)
+    (cache / "x-1" / "X.npy").unlink()
+    with pytest.raises(InputError, match="delete that folder"):
+        fetch("x", [Source("here", arrays)], lambda found: found["X"])
+
+
+def test_no_array_is_an_object_in_disguise(cache):
+    fetch("x", [Source("here", arrays)], dict)
+    np.save(cache / "x-1" / "X.npy", np.array([{}], object), allow_pickle=True)
+    with pytest.raises(InputError, match="damaged"):
+        fetch("x", [Source("here", arrays)], dict)
+
+
+def test_a_fetch_that_is_killed_leaves_no_folder_that_looks_whole(cache, monkeypatch):
+    save = np.save
+
+    def killed(file, array, **options):
+        if file.name == "y.npy":
+            raise KeyboardInterrupt
+        save(file, array, **options)
+
+    monkeypatch.setattr("numpy.save", killed)
+    with pytest.raises(KeyboardInterrupt):
+        fetch("x", [Source("here", arrays)], dict)
+    assert list(cache.iterdir()) == []
+
+
+def test_who_comes_second_takes_what_the_first_fetched(cache):
+    def late():
+        fetch("x", [Source("first", arrays)], dict)
+        return {**arrays(), "X": np.zeros((3, 2))}
+
+    assert fetch("x", [Source("late", late)], dict)["X"].sum() == 15
+
+
+def test_another_version_has_another_place(monkeypatch):
+    before = fetching.place("letter")
+    monkeypatch.setattr("robustssl.datasets.letter.version", 7)
+    assert (before.name, fetching.place("letter").name) == ("letter-1", "letter-7")
+
+
+def test_empty_texts_go_with_their_labels_and_domains():
+    got = fetching.texts(["a", " ", "b"], ["x", "y", "z"], ["p", "q", "r"])
+    assert got["classes"][got["y"]].tolist() == ["x", "z"]
+    assert got["domain"].tolist() == ["p", "r"]
+
+
+def test_packages_are_wheels_so_that_nothing_runs(tmp_path, monkeypatch):
+    asked = []
+
+    def refuse(command, **_):
+        asked.append(command)
+        raise OSError("stop")
+
+    monkeypatch.setattr("subprocess.run", refuse)
+    with pytest.raises(OSError, match="stop"):
+        Carrier("pip", "a==1", 1, "0" * 64).members("x")
+    assert "--only-binary=:all:" in asked[0]
+
+
+def test_the_index_of_pip_is_used(tmp_path, monkeypatch):
+    asked = []
+
+    def refuse(address, **_):
+        asked.append(address)
+        raise OSError("stop")
+
+    monkeypatch.setattr("urllib.request.urlopen", refuse)
+    monkeypatch.delenv("PIP_NO_INDEX", raising=False)
+    monkeypatch.setenv("PIP_INDEX_URL", "https://mirror.example/simple/")
+    with pytest.raises(OSError, match="stop"):
+        Carrier("sdist", "My_Package==1", 1, "0" * 64).members("x")
+    assert asked == ["https://mirror.example/simple/my-package/"]
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    with pytest.raises(OSError, match="switched off"):
+        Carrier("sdist", "My_Package==1", 1, "0" * 64).members("x")
 
 
 def test_what_cannot_be_had_says_what_to_download_and_where_to_put_it(cache):
@@ -225,11 +338,6 @@ def test_what_was_put_into_the_cache_by_hand_comes_first(cache):
     data = robustssl.dataset("imdb_amazon")
     assert data.X.tolist() == ["A good film", "NA"]
     assert data.domain.tolist() == ["imdb", "amazon"]
-    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0], "letter": ["B", "A"]})
-    frame.to_csv(cache / "letter.csv", index=False)
-    data = robustssl.dataset("letter")
-    assert data.X.tolist() == [[1, 3], [2, 5]]
-    assert data.y.tolist() == [1, 0]
 
 
 def test_a_download_shows_a_bar(cache, monkeypatch, capsys):
@@ -327,3 +435,85 @@ def test_empty_texts_are_left_out():
     packed = fetching.texts(["one", " ", "drei ü"], ["a", "b", "b"], ["x", "y", "y"])
     assert packed["ends"].tolist() == [3, 10]
     assert packed["domain"].tolist() == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "options", "message"),
+    [
+        (["p,p,y", "1,2,a"], "target=y", "two columns named 'p'"),
+        (["y", "a", "b"], "target=y", "no column but that of the classes"),
+        (["p,y"], "target=y", "has no rows"),
+        (["p,y,s", "1,a,x", "2,b,"], "target=y,domain=s", "row 1 has no s"),
+        (["p,y", "1,a", "2,"], "target=y", "row 1 has no y"),
+        (["p,y", *(f"name {i},{i % 2}" for i in range(60))], "target=y", "60 different words"),
+    ],
+)
+def test_tables_that_are_refused(tmp_path, lines, options, message):
+    (tmp_path / "mine.csv").write_text("\n".join(lines))
+    with pytest.raises(InputError, match=message):
+        robustssl.dataset(f"table[path={tmp_path / 'mine.csv'},{options}]")
+
+
+def test_names_that_look_like_numbers(tmp_path):
+    lines = ["p,7,007,site", *(f"{i},{i % 2},x,{2019 + i % 3}" for i in range(60))]
+    (tmp_path / "mine.csv").write_text("\n".join(lines))
+    data = robustssl.dataset(f"table[path={tmp_path / 'mine.csv'},target=7,domain=site]")
+    assert data.meta["classes"] == ["0", "1"]
+    environment = robustssl.environment("distribution[source=2020,target=2021]")
+    near, far = environment.divide(data, None)
+    assert set(data.domain[near]) == {"2020"}
+    assert set(data.domain[far]) == {"2021"}
+    with pytest.raises(InputError, match=r"unknown column of .* '008'"):
+        robustssl.dataset(f"table[path={tmp_path / 'mine.csv'},target=008]")
+
+
+def test_arrays_may_have_domains_and_damage_is_told(tmp_path):
+    file = tmp_path / "mine.NPZ"
+    with file.open("wb") as opened:
+        np.savez(opened, X=np.eye(4), y=np.arange(4) % 2, domain=np.array(list("aabb")))
+    assert robustssl.dataset(f"table[path={file}]").domain.tolist() == list("aabb")
+    with pytest.raises(InputError, match="y is the target"):
+        robustssl.dataset(f"table[path={file},target=z]")
+    whole = file.read_bytes()
+    for damage in (b"", whole[:100]):
+        file.write_bytes(damage)
+        registry.dataset.cache_clear()
+        with pytest.raises(InputError, match="must hold the arrays X and y"):
+            robustssl.dataset(f"table[path={file}]")
+
+
+def test_image_folders_of_every_sort(tmp_path):
+    for k in range(8):
+        folder = tmp_path / "of" / "ab"[k % 2]
+        folder.mkdir(parents=True, exist_ok=True)
+        deep = np.full((4, 4), 8000 * k, np.uint16)
+        Image.fromarray(deep).save(folder / f"{k}.png")
+    hidden = tmp_path / "of" / ".thumbnails"
+    hidden.mkdir()
+    Image.fromarray(np.zeros((4, 4), np.uint8)).save(hidden / "0.png")
+    data = robustssl.dataset(f"image_folder[path={tmp_path / 'of'},size=4]")
+    assert data.meta["classes"] == ["a", "b"]
+    assert sorted({int(x.max()) for x in data.X}) == [8000 * k // 256 for k in range(8)]
+    for size in ("0", "3.5", "x"):
+        with pytest.raises(InputError, match="size is a number of pixels"):
+            robustssl.dataset(f"image_folder[path={tmp_path / 'of'},size={size}]")
+
+
+def test_whole_numbers_are_numbers_and_a_kind_is_one_of_three():
+    data = robustssl.Dataset("mine", np.arange(6).reshape(3, 2), np.array([0, 1, 1]))
+    assert data.X.dtype == float
+    with pytest.raises(InputError, match="unknown kind of mine 'audio'"):
+        robustssl.Dataset("mine", np.eye(2), np.arange(2), kind="audio")
+    with pytest.raises(InputError, match="mine has no rows"):
+        robustssl.Dataset("mine", np.empty((0, 2)), np.empty(0, int))
+
+
+def test_a_digest_covers_domains_and_where_texts_end():
+    y = np.arange(2)
+    one, other = (
+        robustssl.Dataset("d", np.eye(2), y, domain=np.array(list(d), object)) for d in ("ab", "ba")
+    )
+    assert one.sha256 != other.sha256
+    texts = [["a1 b", "c"], ["a", "b1 c"]]
+    one, other = (robustssl.Dataset("d", np.array(t, object), y, kind="text") for t in texts)
+    assert one.sha256 != other.sha256

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import robustssl
-from robustssl import InputError
+from robustssl import Cell, InputError
 from robustssl.environments import count
-from robustssl.worker import prepare
+from robustssl.worker import prepare, run_group
 
 PLACES = [
     ("distribution", "iris"),
@@ -159,6 +159,18 @@ def test_the_same_seed_is_the_same_split_and_another_is_another():
     assert rows(0).digest.startswith("c19d76a040c39373")
 
 
+def test_rows_do_not_depend_on_how_the_dataset_is_spelled(tmp_path, monkeypatch):
+    lines = ["a,b,kind", *(f"{i},{i * i},{'xy'[i % 2]}" for i in range(60))]
+    (tmp_path / "mine.csv").write_text("\n".join(lines))
+    monkeypatch.chdir(tmp_path)
+    specs = [f"table[path={path},target=kind]" for path in ("mine.csv", tmp_path / "mine.csv")]
+    one, other = (prepare(spec, "feature", 5, 0).split(0.4) for spec in specs)
+    assert one.digest == other.digest
+    cells = [Cell("tri_training", "feature", spec, 5, 0.4, 0) for spec in specs]
+    scores = [run_group((cell,))[0].scores for cell in cells]
+    assert scores[0] == scores[1]
+
+
 def test_counts_are_ceilings_without_rounding_errors():
     assert count(0.2, 5) == 1
     assert count(0.6, 5) == 3  # 0.6 * 5 is 3.0000000000000004 nowhere but in floating point
@@ -170,8 +182,13 @@ def test_counts_are_ceilings_without_rounding_errors():
 @pytest.mark.parametrize(
     ("environment", "dataset", "labels", "message"),
     [
-        ("distribution", "iris", 24, "24 labels per class are too many for iris: class 0 has 25"),
-        ("feature", "wine", 47, "class 2 has 48 consistent rows, and 49 are needed"),
+        (
+            "distribution",
+            "iris",
+            24,
+            "24 labels per class are too many for iris: class setosa has 25",
+        ),
+        ("feature", "wine", 47, "class class_2 has 48 consistent rows, and 49 are needed"),
         ("label", "breast_cancer", 5, "needs three; breast_cancer has 2"),
     ],
 )

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from robustssl import InputError, fetching, language
-from robustssl.data import Dataset
 from robustssl.features import fit_preprocessing
 
 TEXTS = ["The film was wonderful.", "A marvellous movie!", "Interest rates rose again."]
@@ -35,12 +34,33 @@ def test_vectors_mean_something_and_are_made_once(cached, monkeypatch):
     monkeypatch.setattr(language, "_encode", no_model)
     again = language.encode([TEXTS[2], TEXTS[0], TEXTS[0]], "minilm")
     assert np.array_equal(again, vectors[[2, 0, 0]])
-    data = Dataset(
-        "t", np.array(TEXTS, object), np.arange(3), kind="text", meta={"encoder": "minilm"}
-    )
-    ready = fit_preprocessing(data, data.X)(data.X)
+    ready = fit_preprocessing(np.array(TEXTS, object), "text", "minilm")(np.array(TEXTS, object))
     assert ready.shape == (3, 384)
     assert ready.std() == pytest.approx(1)
+
+
+def test_every_text_gets_its_own_vector_of_its_own_encoder(tmp_path, monkeypatch):
+    monkeypatch.setenv("ROBUSTSSL_CACHE", str(tmp_path))
+    asked = []
+
+    def lengths(texts, encoder):
+        asked.append(len(texts))
+        return np.array([[len(text), len(encoder)] for text in texts], np.float32)
+
+    monkeypatch.setattr(language, "_encode", lengths)
+    texts = ["x" * n for n in (3, 1, 2, 700, 5)] + ["X"]
+    assert language.encode(texts, "one").tolist() == [[len(t), 3] for t in texts]
+    assert language.encode(texts, "other").tolist() == [[len(t), 5] for t in texts]
+    many = [f"text {i}" for i in range(1200)]
+    assert language.encode(many, "one")[:, 0].tolist() == [len(t) for t in many]
+    assert asked == [6, 6, 512, 512, 176]  # each part is kept as soon as it is done
+    (tmp_path / "m").mkdir()
+    before = language._identity(str(tmp_path / "m"))
+    (tmp_path / "m" / "weights").write_text("w")
+    assert language._identity(str(tmp_path / "m")) != before
+    next((tmp_path / "vectors").iterdir()).write_text("no database")
+    with pytest.raises(InputError, match=r"is damaged .*: delete it"):
+        [language.encode(["new"], encoder) for encoder in ("one", "other")]
 
 
 @pytest.mark.filterwarnings("ignore")

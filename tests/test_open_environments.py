@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import robustssl
 from robustssl import InputError, registry
+from robustssl.data import as_array, digest
 from robustssl.environments import blend, count
 from robustssl.worker import prepare, run_group
 
@@ -79,7 +80,7 @@ def test_consistent_rows_are_whole_and_inconsistent_ones_are_degraded_alike_at_e
     assert all(
         np.array_equal(x, w) for x, w in zip(split.X[~foreign], whole[~foreign], strict=True)
     )
-    if "feature" in place[0] and pools.data.kind != "tabular":
+    if "feature" in place[0]:
         last, _ = raw(place, 1.0, seed=seed)
         final = dict(zip(last.rows.tolist(), last.X, strict=True))
         for row, x, w in zip(split.rows[foreign], split.X[foreign], whole[foreign], strict=True):
@@ -111,6 +112,102 @@ def test_texts_lose_half_of_their_words_and_keep_their_order():
         assert len(left) == 5
         rest = iter(words)
         assert all(word in rest for word in left)
+
+
+def test_a_grey_image_of_three_channels_loses_pixels_too():
+    grey = robustssl.dataset("toy:grey")
+    data = robustssl.Dataset("copied", np.repeat(grey.X, 3, -1), grey.y, kind="image")
+    environment = robustssl.environment("feature")
+    pools = environment.pools(data, 3, np.random.default_rng(0))
+    bad = environment.split(pools, 1.0).X[len(pools.labeled) :]
+    assert ((bad == 0).all(-1).sum((1, 2)) == 18).all()
+
+
+def test_what_is_lost_depends_on_seed_and_row():
+    for dataset in ("toy:grey", "toy:texts"):
+        lost = []
+        for seed in (0, 1):
+            split, pools = raw(("feature", dataset), 1.0, seed=seed)
+            rows = split.rows.tolist()
+            lost.append(dict(zip(rows, split.X, strict=True)))
+            [lost[-1].pop(row) for row in pools.labeled.tolist()]
+        both = lost[0].keys() & lost[1].keys()
+        assert both
+        assert any(not np.array_equal(lost[0][row], lost[1][row]) for row in both)
+    data = robustssl.Dataset(
+        "same", np.array([" ".join("abcdefgh")] * 40, object), np.arange(40) % 2, kind="text"
+    )
+    environment = robustssl.environment("feature")
+    pools = environment.pools(data, 2, np.random.default_rng(0))
+    assert len(set(environment.split(pools, 1.0).X[4:])) > 3
+
+
+def test_halves_are_drawn_class_by_class():
+    halves = [
+        robustssl.environment("feature").divide(
+            robustssl.dataset("toy:images"), np.random.default_rng(seed)
+        )
+        for seed in (0, 1)
+    ]
+    assert not np.array_equal(halves[0][0], halves[1][0])
+    y = robustssl.dataset("toy:images").y
+    assert np.bincount(y[halves[0][0]]).tolist() == [20, 20, 20, 20]
+
+
+def test_the_oracle_with_rows_added_has_the_consistent_ones_alone():
+    split, pools = raw(("label", "wine"), 0.6, mix="add", access="consistent")
+    assert set(split.rows[len(pools.labeled) :]) == set(pools.consistent)
+
+
+def test_odd_numbers_of_rows():
+    """The near half and the pool get the odd row."""
+    y = np.repeat([0, 1], [21, 21])
+    data = robustssl.Dataset("odd", np.random.default_rng(0).normal(size=(42, 2)), y)
+    near, far = robustssl.environment("distribution").divide(data, None)
+    assert (len(near), len(far)) == (22, 20)
+    pools = robustssl.environment("feature").pools(data, 2, np.random.default_rng(0))
+    assert (len(pools.test), len(pools.consistent)) == (18, 20)
+
+
+def test_a_domain_that_is_named_alone_is_paired_with_the_first_other():
+    data = robustssl.dataset("toy:tables")
+    for spec, names in (
+        ("distribution", ("here", "there")),
+        ("distribution[target=here]", ("there", "here")),
+        ("distribution[source=there]", ("there", "here")),
+    ):
+        near, far = robustssl.environment(spec).divide(data, None)
+        assert (data.domain[near[0]], data.domain[far[0]]) == names
+    alone = robustssl.Dataset("alone", data.X, data.y, domain=np.full(len(data.y), "x", object))
+    with pytest.raises(InputError, match="alone has one domain, 'x'"):
+        robustssl.environment("distribution").divide(alone, None)
+
+
+# Of what a learner sees at t = 0.4 with seed 0, so that nothing moves it unnoticed.
+PINNED = {
+    ("distribution", "toy:tables"): "92d569eb4dfd63c2",
+    ("distribution[source=there,target=here]", "toy:tables"): "cdaf6f27ac7abf47",
+    ("distribution", "toy:images"): "028d8c002142ede5",
+    ("distribution", "toy:texts"): "16961c4dd7c0776b",
+    ("label", "toy:images"): "7ff845d9375a2cb4",
+    ("label", "toy:texts"): "def6008466f7d8f7",
+    ("feature", "toy:images"): "b15ca609a8f16f70",
+    ("feature", "toy:grey"): "ba654b5f131319e8",
+    ("feature", "toy:texts"): "5f698ad8566a2f61",
+    ("label+feature", "toy:images"): "7a345f44e821c848",
+    ("label+feature", "wine"): "84a648393f8f6790",
+    ("distribution+feature", "toy:texts"): "c58c9d368f84c16c",
+    ("distribution", "wine"): "a30e0705364ad36b",
+    ("label", "wine"): "c407f707431c30b8",
+    ("feature", "wine"): "0f40e8c3983e690f",
+}
+
+
+@pytest.mark.parametrize("place", PINNED)
+def test_what_a_learner_sees_is_pinned(place):
+    split, _ = raw(place, 0.4)
+    seen = digest(as_array(split.X), split.rows, split.y, as_array(split.X_test))
+    assert seen[:16] == PINNED[place]
 
 
 def test_a_text_of_one_word_keeps_it():
@@ -207,6 +304,7 @@ def test_what_does_not_fit_the_data_says_so(spec, dataset, message):
         ("feature+feature", "cannot compose"),
         ("label+feature+feature", "cannot compose"),
         ("label+featur", "did you mean 'feature'"),
+        ("reference+feature", "cannot compose"),
         ("reference[mix=add]", "no option but its kind"),
     ],
 )

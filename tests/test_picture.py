@@ -3,6 +3,7 @@
 import matplotlib.colors
 import pytest
 
+from robustssl import InputError
 from robustssl.reports import picture
 from robustssl.reports.plot import COLOURS
 from robustssl.worker import prepare
@@ -24,6 +25,21 @@ def test_inconsistent_images_are_framed():
     assert framed[:10] == [False] * 10
     assert framed[10:20] == [True] * 5 + [False] * 5
     assert framed[20:] == [True] * 10
+
+
+def test_with_rows_added_the_consistent_ones_stay_in_the_picture():
+    figure = picture._draw_images(prepare("toy:images", "label[mix=add]", 3, 0))
+    framed = [panel.spines["left"].get_visible() for panel in figure.axes]
+    assert framed[20:] == [True] * 5 + [False] * 5
+
+
+def test_a_table_of_one_column_is_drawn_on_a_line(tmp_path):
+    lines = ["a,kind", *(f"{i % 13},{'xy'[i % 2]}" for i in range(60))]
+    (tmp_path / "mine.csv").write_text("\n".join(lines))
+    mine = f"table[path={tmp_path / 'mine.csv'},target=kind]"
+    assert picture.show("distribution", mine, tmp_path / "it")
+    with pytest.raises(InputError, match="leave access out"):
+        picture.show("label[access=labels]", "wine", tmp_path / "it")
 
 
 def test_inconsistent_texts_are_in_colour():

@@ -36,8 +36,12 @@ def test_one_thing_has_one_spelling():
     assert canonical("label_spreading[gamma=2, alpha=.5]") == canonical(
         "label_spreading[alpha=0.5,gamma=2.0]"
     )
-    assert canonical("label_spreading[preset=paper]") == "label_spreading[alpha=0.99]"
-    assert canonical("label_spreading[preset=paper,alpha=0.5]") == "label_spreading[alpha=0.5]"
+    assert (
+        canonical("label_spreading[preset=paper]") == "label_spreading[alpha=0.99,n_neighbors=null]"
+    )
+    assert (
+        canonical("label_spreading[preset=paper,alpha=0.2]") == "label_spreading[n_neighbors=null]"
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,7 +59,7 @@ def test_one_thing_has_one_spelling():
         (lambda: robustssl.algorithm("__main__:Mine"), "into a module of its own"),
         (lambda: robustssl.dataset("builtins:list"), "gave a list, not a robustssl.Dataset"),
         (lambda: robustssl.catalog("algorithms"), "did you mean 'algorithm'"),
-        (lambda: robustssl.algorithm("zzzz"), "there is: label_propagation"),
+        (lambda: robustssl.algorithm("zzzz"), "there is: assemble, cast"),
     ],
 )
 def test_unknown_names_get_a_hint(call, message):

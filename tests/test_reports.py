@@ -17,7 +17,7 @@ from robustssl.results import KeyedCurve, curves, read
 def store(tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "s.sqlite"
     study = {
-        "algorithms": ["supervised_xgboost", "label_spreading", "label_spreading[alpha=0.9]"],
+        "algorithms": ["supervised_kernel", "label_spreading", "label_spreading[alpha=0.9]"],
         "environments": ["label", "feature"],
         "datasets": ["wine", "iris"],
         "labels": 3,
@@ -45,8 +45,8 @@ def test_the_table_follows_from_the_store(store, tmp_path):
         assert row.p_depends_on_t == pytest.approx(curve.dependence())
         assert row.EVM_floor == pytest.approx(curve.noise_floor()["EVM"])
         assert row.VS_floor == pytest.approx(curve.noise_floor()["VS"])
-        if row.algorithm != "supervised_xgboost":
-            difference = gain(curve, by_name[row.environment, row.dataset, "supervised_xgboost"])
+        if row.algorithm != "supervised_kernel":
+            difference = gain(curve, by_name[row.environment, row.dataset, "supervised_kernel"])
             assert row.gain == pytest.approx(difference.metrics()["AUC"])
             assert row.break_even == str(break_even(difference))
 
@@ -54,8 +54,8 @@ def test_the_table_follows_from_the_store(store, tmp_path):
 def test_the_page_and_the_latex_hold_the_same_rows(store, tmp_path):
     robustssl.report(store, tmp_path)
     page, latex = (tmp_path / "table.md").read_text(), (tmp_path / "table.tex").read_text()
-    assert page.count("| supervised_xgboost ") == 4
-    assert latex.count(r"supervised\_xgboost") == 4
+    assert page.count("| supervised_kernel ") == 4
+    assert latex.count(r"supervised\_kernel") == 4
     assert latex.startswith(r"\begin{tabular}")
     assert r"\toprule" in latex
     assert "![Score over the inconsistency t](rac.png)" in page
@@ -77,7 +77,7 @@ def test_every_curve_is_in_the_figure_with_its_own_look(store):
             look = (line.get_color(), line.get_marker(), line.get_linestyle())
             assert looks.setdefault(line.get_label(), look) == look
     assert len(set(looks.values())) == 3
-    red, green, blue = (int(looks["supervised_xgboost"][0][i : i + 2], 16) for i in (1, 3, 5))
+    red, green, blue = (int(looks["supervised_kernel"][0][i : i + 2], 16) for i in (1, 3, 5))
     assert red == green == blue  # the baseline is grey
 
 

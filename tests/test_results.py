@@ -269,7 +269,7 @@ def test_import_is_the_inverse_of_export_and_never_overwrites(tmp_path, ran):
 
 def test_an_export_with_old_versions_reads_like_its_store(tmp_path, ran, monkeypatch):
     cls = robustssl.algorithm("label_spreading")
-    monkeypatch.setattr(cls, "version", 2)
+    monkeypatch.setattr(cls, "version", 9)
     study = {"algorithms": "label_spreading", "environments": "label", "datasets": "iris"}
     robustssl.run({**study, "labels": 3, "ts": [0, 0.5, 1], "seeds": 2}, ran, workers=1)
     robustssl.export(ran, tmp_path / "r.jsonl")

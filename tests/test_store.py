@@ -106,7 +106,7 @@ def test_a_reader_does_not_hold_up_a_writer(store):
 def test_a_corrected_algorithm_makes_old_records_stale(store, monkeypatch):
     store.add(RECORD)
     assert not store.frame().stale.any()
-    monkeypatch.setattr(robustssl.algorithm("label_spreading"), "version", 2)
+    monkeypatch.setattr(robustssl.algorithm("label_spreading"), "version", 9)
     assert store.frame().stale.all()
     assert CELL.key not in store.done()
     assert store.add(replace(RECORD, versions=CELL.versions))

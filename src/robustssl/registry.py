@@ -37,7 +37,9 @@ def parse(spec: str) -> tuple[str, dict[str, Any]]:
 
 
 def _value(text: str) -> Any:
-    """A number, true, false, null, or else the text itself."""
+    """A number, true, false, null, or else the text itself, such as 007."""
+    if text.lstrip("-").isdigit() and str(int(text)) != text:
+        return text
     for read in (int, float, {"true": True, "false": False, "null": None}.__getitem__):
         try:
             return read(text)
@@ -66,6 +68,8 @@ def names(kind: Kind) -> tuple[str, ...]:
 @cache
 def find(kind: Kind, name: str) -> Any:
     """The class (algorithm, environment) or the function (a dataset's `load`) behind a name."""
+    if kind == "environment" and "+" in name:
+        return _composed(*name.split("+"))
     if ":" in name:
         module, _, attribute = name.partition(":")
         if module == "__main__":
@@ -77,8 +81,6 @@ def find(kind: Kind, name: str) -> Any:
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             raise InputError(f"cannot load the {kind} {name!r}: {reason}") from error
-    if kind == "environment" and "+" in name:
-        return _composed(*name.split("+"))
     if name not in names(kind):
         raise unknown(kind, name, names(kind))
     module_ = importlib.import_module(f"robustssl.{kind}s.{name}")
@@ -97,7 +99,8 @@ def find(kind: Kind, name: str) -> Any:
 def _composed(first: str, *others: str) -> Any:
     """`first+second`: the first chooses the inconsistent rows, the second degrades exactly them."""
     chooser, spoilers = find("environment", first), [find("environment", name) for name in others]
-    if len(spoilers) != 1 or "degrade" not in vars(spoilers[0]) or chooser is spoilers[0]:
+    able = "divide" in vars(chooser) and "seen" not in vars(chooser)
+    if not able or len(spoilers) != 1 or "degrade" not in vars(spoilers[0]):
         raise InputError(
             f"cannot compose {'+'.join([first, *others])!r}: it takes an environment that chooses "
             "rows and one that degrades them, such as label+feature"
@@ -126,19 +129,26 @@ def version(kind: Kind, name: str) -> int:
 
 def _options(kind: Kind, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that differ from the defaults, or the reason why one is refused."""
+    parameters = inspect.signature(find(kind, name)).parameters
     known = {
         key: parameter.default
-        for key, parameter in inspect.signature(find(kind, name)).parameters.items()
+        for key, parameter in parameters.items()
         if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     }
     for key in options:
         if key not in known:
             raise unknown(f"option of {name}", key, known)
-    typed = {
-        key: float(value) if type(value) is int and type(known[key]) is float else value
-        for key, value in options.items()
-    }
+    typed = {key: _typed(value, known[key], parameters[key]) for key, value in options.items()}
     return {key: value for key, value in typed.items() if value != known[key]}
+
+
+def _typed(value: Any, default: Any, parameter: inspect.Parameter) -> Any:
+    """A whole number where a number is meant, and a year where a name is."""
+    if type(value) is int and type(default) is float:
+        return float(value)
+    if type(value) in (int, float) and parameter.annotation in (str, str | None):
+        return json.dumps(value)
+    return value
 
 
 def canonical(kind: Kind, spec: str) -> str:

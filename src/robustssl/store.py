@@ -185,6 +185,12 @@ class Store:
         with self._refusals(), self._engine.connect() as connection:
             return set(connection.execute(sa.select(_records.c.key).where(condition)).scalars())
 
+    def digests(self, dataset: str) -> set[str]:
+        """The sha256 of the data that the records of a dataset were made with."""
+        found = sa.select(_records.c.dataset_sha256).where(_records.c.dataset == dataset, _success)
+        with self._engine.connect() as connection:
+            return {sha for (sha,) in connection.execute(found.distinct()) if sha}
+
     def records(self) -> Iterator[Record]:
         """Every record, errors too, in the order in which they came."""
         query = (

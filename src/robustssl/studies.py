@@ -265,6 +265,7 @@ def run(
     """
     chosen = study(source)
     with Store(store) as opened:
+        _refuse_changed_files(chosen, opened)
         cells = missing_cells(chosen, opened, retry)
         work = partial(run_group, keep_predictions=keep_predictions)
         count = _workers(workers, len(cells))
@@ -277,6 +278,18 @@ def run(
                     opened.add(record)
                     seen.step(record.error is not None)
     return status(store, chosen)
+
+
+def _refuse_changed_files(chosen: Study, store: Store) -> None:
+    """A file of one's own must be the one that the store's records were made with."""
+    for spec in chosen.datasets:
+        if "path" in registry.parse(spec)[1]:
+            known = store.digests(spec)
+            if known and known != {registry.dataset(spec).sha256}:
+                raise InputError(
+                    f"{spec} has changed since the store's records were made: give the changed "
+                    "file another name, or use another store"
+                )
 
 
 def missing_cells(chosen: Study, store: Store, retry: bool = False) -> list[Cell]:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import metadata
 from itertools import groupby
 from pathlib import Path
@@ -28,12 +28,13 @@ Group = tuple[Cell, ...]
 
 def groups(cells: Iterable[Cell]) -> Iterator[Group]:
     """The cells that are run together: those of a supervised algorithm that differ in t alone,
-    else one.
+    else one. (A ceiling, `access=labels`, shows labels that depend on t even to such an algorithm.)
     """
 
     def together(cell: Cell) -> Any:
         supervised = getattr(registry.algorithm(cell.algorithm), "supervised", False)
-        return replace(cell, t=0.0) if supervised else cell
+        ceiling = registry.parse(cell.environment)[1].get("access") == "labels"
+        return replace(cell, t=0.0) if supervised and not ceiling else cell
 
     for _, group in groupby(cells, key=together):
         yield tuple(group)
@@ -66,7 +67,8 @@ def _fit_and_score(cell: Cell, keep_predictions: bool) -> Record:
     split = prepared.split(cell.t)
     model = registry.estimator(cell.algorithm, **dict(cell.params))
     if "random_state" in model.get_params() and "random_state" not in dict(cell.params):
-        chance = cell.rng("algorithm", "dataset", "labels", "seed").integers(2**31)
+        named = replace(cell, dataset=prepared.pools.data.name)
+        chance = named.rng("algorithm", "dataset", "labels", "seed").integers(2**31)
         model.set_params(random_state=int(chance))
     start = time.perf_counter()
     model.fit(split.X, split.y)
@@ -94,7 +96,7 @@ def _scores(model: Any, split: Split, predicted: npt.NDArray[Any]) -> dict[str, 
         "balanced_accuracy": balanced_accuracy_score(truth, predicted),
         "macro_f1": f1_score(truth, predicted, average="macro"),
     }
-    if hasattr(model, "predict_proba"):
+    if hasattr(model, "predict_proba") and set(truth) == set(model.classes_):
         p = model.predict_proba(split.X_test)
         p = p[:, 1] if p.shape[1] == 2 else p
         scores["auroc"] = roc_auc_score(truth, p, multi_class="ovr", labels=model.classes_)
@@ -111,19 +113,31 @@ class Prepared:
 
     def split(self, t: float) -> Split:
         split: Split = self.environment.split(self.pools, t)
-        return replace(split, X=self.preprocess(split.X), X_test=self.preprocess(split.X_test))
+        if self.environment.scales:
+            return split
+        return replace(split, X=self.preprocess(split.X), X_test=self.test_features)
+
+    @cached_property
+    def test_features(self) -> Matrix:
+        """The same at every t."""
+        return self.preprocess(self.pools.data.X[self.pools.test])
 
 
 @lru_cache(maxsize=8)
 def prepare(dataset: str, environment: str, labels: int, seed: int) -> Prepared:
-    """Pools and preprocessing of one seed."""
+    """Pools and preprocessing of one seed.
+
+    Rows are drawn by the name of the data, however the dataset is spelled: the path to a file, or
+    the encoder of its texts, does not change them.
+    """
     data, open_environment = registry.dataset(dataset), registry.environment(environment)
-    cell = Cell("", environment, dataset, labels, 0.0, seed)
+    cell = Cell("", environment, data.name, labels, 0.0, seed)
     pools = open_environment.pools(data, labels, open_environment.chance(cell))
     if open_environment.scales:
         return Prepared(open_environment, pools, lambda X: X)
     reference = open_environment.split(pools, 0.0).X
-    return Prepared(open_environment, pools, fit_preprocessing(data, reference))
+    encoder = data.meta.get("encoder", "tfidf")
+    return Prepared(open_environment, pools, fit_preprocessing(reference, data.kind, encoder))
 
 
 @lru_cache(maxsize=1)

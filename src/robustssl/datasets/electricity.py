@@ -11,6 +11,7 @@ def load() -> Dataset:
     """45,312 half hours in their order in time, price up or down, 6 measurements each."""
     return fetch_table(
         "electricity",
+        shape=(45_312, 6),
         owner="M. Harries",
         licence="public (OpenML)",
         openml=151,

@@ -18,7 +18,14 @@ def load(path: str = "", size: int = 32) -> Dataset:
     root = Path(path)
     if not path or not root.is_dir():
         raise InputError(f"there is no folder {path!r}; write image_folder[path=FOLDER]")
-    files = sorted(p for p in root.rglob("*") if p.suffix.lower() in _SUFFIXES)
+    if not isinstance(size, int) or size < 1:
+        raise InputError(f"size is a number of pixels, 1 or more, unlike {size!r}")
+    files = sorted(
+        file
+        for file in root.rglob("*")
+        if file.suffix.lower() in _SUFFIXES
+        and not any(part.startswith(".") for part in file.relative_to(root).parts)
+    )
     depths = {len(file.relative_to(root).parts) for file in files}
     if depths not in ({2}, {3}):
         raise InputError(f"{path} must hold images as CLASS/file or as DOMAIN/CLASS/file")
@@ -40,6 +47,11 @@ def load(path: str = "", size: int = 32) -> Dataset:
 def _image(file: Path, size: int) -> np.ndarray:
     try:
         with Image.open(file) as image:
-            return np.asarray(image.convert("RGB").resize((size, size), Image.Resampling.BILINEAR))
+            if image.mode.startswith("I"):  # 16 bits a pixel
+                whole = Image.fromarray((np.asarray(image) // 256).astype(np.uint8))
+            else:
+                whole = image.convert("RGB")
+            small = whole.convert("RGB").resize((size, size), Image.Resampling.BILINEAR)
+            return np.asarray(small)
     except (UnidentifiedImageError, OSError) as error:
         raise InputError(f"{file} is not an image: {error}") from error

@@ -11,6 +11,7 @@ def load() -> Dataset:
     """20,000 printed capital letters of 26 classes, 16 measurements of their shape each."""
     return fetch_table(
         "letter",
+        shape=(20_000, 16),
         owner="D. J. Slate",
         licence="CC BY 4.0 (UCI Machine Learning Repository)",
         openml=6,

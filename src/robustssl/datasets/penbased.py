@@ -11,6 +11,7 @@ def load() -> Dataset:
     """10,992 digits of 10 classes written with a pen, 8 points of their trace each."""
     return fetch_table(
         "penbased",
+        shape=(10_992, 16),
         owner="E. Alpaydin and F. Alimoglu",
         licence="CC BY 4.0 (UCI Machine Learning Repository)",
         openml=32,

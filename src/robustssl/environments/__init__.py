@@ -32,7 +32,8 @@ class Environment:
 
     mix: inconsistent rows replace consistent ones, or are added to them. access: what a learner
     gets; `consistent` is an oracle without the inconsistent rows, `labels` a ceiling with the
-    labels of the unlabeled rows. test, unlabeled: at most so many rows, drawn before t.
+    labels of the unlabeled rows. test, unlabeled: at most so many rows, drawn before t (with
+    mix=add, so many consistent ones and as many inconsistent ones).
     """
 
     mix: str = "replace"
@@ -70,8 +71,8 @@ class Environment:
         """
         raise NotImplementedError
 
-    def degrade(self, pools: Pools, rows: Rows, t: float) -> Matrix:
-        """What is left of inconsistent rows at t; here, all."""
+    def degrade(self, pools: Pools, rows: Rows) -> Matrix:
+        """What is left of inconsistent rows, the same at every t; here, all."""
         return np.asarray(pools.data.X[rows])
 
     def pools(self, data: Dataset, labels: int, rng: Any) -> Pools:
@@ -103,7 +104,7 @@ class Environment:
         k = count(t, len(pools.inconsistent))
         kept = pools.consistent[k:] if self.mix == "replace" else pools.consistent
         bad = pools.inconsistent[: 0 if self.access == "consistent" else k]
-        X = np.concatenate([self.degrade(pools, bad, t), pools.data.X[kept]])
+        X = np.concatenate([self.degrade(pools, bad), pools.data.X[kept]])
         return X, np.concatenate([bad, kept])
 
     def split(self, pools: Pools, t: float) -> Split:
@@ -136,8 +137,9 @@ def deal(
     """
     if len(rows) < labels + 2:
         raise InputError(
-            f"{labels} labels per class are too many for {data.name}: class {data.y[rows[0]]} has "
-            f"{len(rows)} consistent rows, and {labels + 2} are needed to leave one for the test "
+            f"{labels} labels per class are too many for {data.name}: class "
+            f"{data.class_name(data.y[rows[0]])} has {len(rows)} "
+            f"consistent rows, and {labels + 2} are needed to leave one for the test "
             "set and one without a label"
         )
     rows = rng.permutation(rows)

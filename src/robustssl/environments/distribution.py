@@ -44,16 +44,22 @@ class Distribution(Environment):
         if data.domain is None:
             raise InputError(f"{data.name} has no domains, so `each` names none")
         names = list(dict.fromkeys(data.domain.tolist()))
-        sources = names if self.source == "each" else [self.source or names[0]]
-        targets = names if self.target == "each" else [self.target or names[1]]
-        return [{"source": a, "target": b} for a in sources for b in targets if a != b]
+        pairs = [(a, b) for a in names for b in names if a != b]
+        return [
+            {"source": source, "target": target}
+            for source, target in pairs
+            if self.source in ("each", source) and self.target in ("each", target)
+        ]
 
     def _domains(self, data: Dataset, domain: np.ndarray) -> tuple[Rows, Rows]:
         names = list(dict.fromkeys(domain.tolist()))
-        source, target = self.source or names[0], self.target or names[1]
-        for name in (source, target):
+        if len(names) < 2:
+            raise InputError(f"{data.name} has one domain, {names[0]!r}, and two are needed")
+        for name in filter(None, (self.source, self.target)):
             if name not in names:
                 raise unknown(f"domain of {data.name}", name, names)
+        source = self.source or next(name for name in names if name != self.target)
+        target = self.target or next(name for name in names if name != source)
         if source == target:
             raise InputError(f"source and target are both {source!r}")
         rows = np.flatnonzero(domain == source), np.flatnonzero(domain == target)
@@ -61,6 +67,7 @@ class Distribution(Environment):
             missing = np.setdiff1d(data.y, data.y[part])
             if missing.size:
                 raise InputError(
-                    f"the domain {name!r} of {data.name} has no rows of class {missing[0]}"
+                    f"the domain {name!r} of {data.name} has no rows of class "
+                    f"{data.class_name(missing[0])}"
                 )
         return rows

@@ -34,33 +34,36 @@ class Feature(Environment):
         if pools.data.kind != "tabular":
             return super().seen(pools, t)
         rows = pools.consistent
-        return self.degrade(pools, rows, 0.0 if self.access == "consistent" else t), rows
+        return lose_columns(pools, rows, 0.0 if self.access == "consistent" else t), rows
 
-    def degrade(self, pools: Pools, rows: Rows, t: float) -> Matrix:
-        left: Matrix = _LOSSES[pools.data.kind](pools, rows, t)
+    def degrade(self, pools: Pools, rows: Rows) -> Matrix:
+        """Half of an image, a text, or the features of a row that another environment chose."""
+        lose: Any = {"tabular": lose_columns, "image": lose_colour, "text": lose_words}
+        left: Matrix = lose[pools.data.kind](pools, rows)
         return left
 
 
-def _lose_columns(pools: Pools, rows: Rows, t: float) -> Matrix:
+def lose_columns(pools: Pools, rows: Rows, share: float = 0.5) -> Matrix:
+    """The first ceil(share d) features of an order that the seed draws."""
     X, d = pools.data.X, pools.data.X.shape[1]
-    lost = np.random.default_rng(pools.seed).permutation(d)[: count(t, d)]
+    lost = np.random.default_rng(pools.seed).permutation(d)[: count(share, d)]
     left: Matrix = X[rows]
     left[:, lost] = X[np.ix_(pools.labeled, lost)].mean(0)
     return left
 
 
-def _lose_colour(pools: Pools, rows: Rows, t: float) -> Matrix:
+def lose_colour(pools: Pools, rows: Rows) -> Matrix:
     """The first channel over all three; a grey image loses half of its pixels, each its own."""
-    left: Matrix = pools.data.X[rows]
-    if left.shape[-1] > 1:
-        return np.repeat(left[..., :1], left.shape[-1], axis=-1)
-    for image, row in zip(left, rows, strict=True):
-        pixels = np.random.default_rng((pools.seed, row)).permutation(image.size)
-        image.reshape(-1)[pixels[: image.size // 2]] = 0
+    whole: Matrix = pools.data.X[rows]
+    left = np.repeat(whole[..., :1], whole.shape[-1], axis=-1)
+    for i in np.flatnonzero((left == whole).all((1, 2, 3))):
+        pixels = left[i].reshape(-1, whole.shape[-1])
+        lost = np.random.default_rng((pools.seed, rows[i])).permutation(len(pixels))
+        pixels[lost[: len(pixels) // 2]] = 0
     return left
 
 
-def _lose_words(pools: Pools, rows: Rows, t: float) -> Matrix:
+def lose_words(pools: Pools, rows: Rows) -> Matrix:
     """Half of the words, in their order; a text of one word keeps it."""
     left = np.empty(len(rows), object)
     for i, row in enumerate(rows):
@@ -68,6 +71,3 @@ def _lose_words(pools: Pools, rows: Rows, t: float) -> Matrix:
         kept = np.random.default_rng((pools.seed, row)).permutation(len(words))[len(words) // 2 :]
         left[i] = " ".join(words[np.sort(kept)])
     return left
-
-
-_LOSSES: Any = {"tabular": _lose_columns, "image": _lose_colour, "text": _lose_words}

@@ -85,7 +85,7 @@ class Reference(Environment):
             order = np.random.RandomState(pools.seed).permutation(len(near))
             return near[order[: math.ceil(0.2 * len(far))]]
         # As coded: 0.8 - 0.2 is a little over 0.6, and the ceiling feels it.
-        return far[math.ceil(len(far) * (t - 0.2)) : math.ceil(len(far) * t)]
+        return far[max(math.ceil(len(far) * (t - 0.2)), 0) : math.ceil(len(far) * t)]
 
     def _mixture(self, pools: Pools, t: float) -> Rows:
         known = _known(pools.data, pools.inconsistent)
@@ -124,7 +124,10 @@ def _cut(data: Dataset, rows: Rows, n: int, seed: int) -> tuple[Rows, Rows]:
     """n of the rows, stratified, and the others; none or all of them without a draw."""
     if n in (0, len(rows)):
         return rows[:n], rows[n:]
-    first, second = train_test_split(
-        rows, train_size=n, test_size=len(rows) - n, stratify=data.y[rows], random_state=seed
-    )
+    try:
+        first, second = train_test_split(
+            rows, train_size=n, test_size=len(rows) - n, stratify=data.y[rows], random_state=seed
+        )
+    except ValueError as error:
+        raise InputError(f"the reference cannot take {n} of {len(rows)} rows: {error}") from error
     return first, second

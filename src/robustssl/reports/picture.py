@@ -1,6 +1,7 @@
 """A picture of an environment: what happens to the unlabeled data as t grows."""
 
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,12 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from robustssl import registry
+from robustssl.errors import InputError
+from robustssl.features import Matrix
 from robustssl.reports.plot import COLOURS, MARKERS, STYLE, save
 from robustssl.worker import Prepared, prepare
 
@@ -21,6 +26,8 @@ def show(
 ) -> list[Path]:
     """Draw the unlabeled data at t = 0, 0.5 and 1 into OUT.png and OUT.svg."""
     spec = registry.canonical("environment", environment)
+    if "access" in registry.parse(spec)[1]:
+        raise InputError("a picture shows what there is: leave access out")
     prepared = prepare(registry.canonical("dataset", dataset), spec, labels, seed)
     draw = {"tabular": _draw_points, "image": _draw_images, "text": _draw_texts}
     with matplotlib.rc_context(STYLE):
@@ -40,14 +47,14 @@ def _draw_points(prepared: Prepared) -> Figure:
     """Two principal components of t = 0: classes by colour, labeled large, inconsistent hollow."""
     pools = prepared.pools
     y, labeled = pools.data.y, len(pools.labeled)
-    plane = PCA(2).fit(prepared.split(0.0).X)
+    plane = make_pipeline(FunctionTransformer(_two_or_more), PCA(2)).fit(prepared.split(0.0).X)
     figure, axes = _panels(1, 3, (9, 3.4), share=True)
     for panel, t in zip(axes[0], _TS, strict=True):
         split = prepared.split(t)
         points = plane.transform(split.X)
         whole = np.isclose(split.X, prepared.preprocess(pools.data.X[split.rows])).all(1)
         foreign = np.isin(split.rows, pools.inconsistent)
-        if np.array_equal(pools.consistent, pools.inconsistent):
+        if pools.by_column:
             foreign &= ~whole  # features go missing in every row
         for k in np.unique(y):
             colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
@@ -64,19 +71,29 @@ def _draw_points(prepared: Prepared) -> Figure:
     return figure
 
 
+def _examples(prepared: Prepared, t: float, count: int) -> Iterator[tuple[Any, str, bool]]:
+    """Unlabeled rows at t, spread evenly, with their class and whether they are inconsistent."""
+    pools = prepared.pools
+    split = prepared.environment.split(pools, t)
+    X, rows = split.X[len(pools.labeled) :], split.rows[len(pools.labeled) :]
+    for place in np.linspace(0, len(rows) - 1, count).astype(int):
+        label = pools.data.class_name(pools.data.y[rows[place]])
+        yield X[place], label, bool(np.isin(rows[place], pools.inconsistent))
+
+
+def _two_or_more(X: Matrix) -> Matrix:
+    """A lone feature is drawn on a line."""
+    return X if X.shape[1] > 1 else np.hstack([X, np.zeros_like(X)])
+
+
 def _draw_images(prepared: Prepared) -> Figure:
     """A strip of unlabeled images at each t, those of one place under each other."""
-    pools, count = prepared.pools, 10
-    places = np.linspace(0, len(pools.consistent) - 1, count).astype(int)
-    figure, axes = _panels(3, count, (9, 3.2))
+    figure, axes = _panels(3, 10, (9, 3.2))
     for row, t in zip(axes, _TS, strict=True):
-        split = prepared.environment.split(pools, t)
-        X, rows = split.X[len(pools.labeled) :], split.rows[len(pools.labeled) :]
-        for panel, place in zip(row, places, strict=True):
-            grey = X.shape[-1] == 1
-            panel.imshow(X[place, ..., 0] if grey else X[place], cmap="gray" if grey else None)
-            foreign = rows[place] in pools.inconsistent
-            panel.set_title(pools.data.meta["classes"][pools.data.y[rows[place]]], fontsize=7)
+        for panel, (image, label, foreign) in zip(row, _examples(prepared, t, 10), strict=True):
+            grey = image.shape[-1] == 1
+            panel.imshow(image[..., 0] if grey else image, cmap="gray" if grey else None)
+            panel.set_title(label, fontsize=7)
             panel.set_xticks([])
             panel.set_yticks([])
             for spine in panel.spines.values():
@@ -88,20 +105,14 @@ def _draw_images(prepared: Prepared) -> Figure:
 
 def _draw_texts(prepared: Prepared) -> Figure:
     """A few unlabeled texts at each t."""
-    pools, count = prepared.pools, 5
-    places = np.linspace(0, len(pools.consistent) - 1, count).astype(int)
     figure, axes = _panels(3, 1, (9, 5.4))
     for panel, t in zip(axes[:, 0], _TS, strict=True):
-        split = prepared.environment.split(pools, t)
-        X, rows = split.X[len(pools.labeled) :], split.rows[len(pools.labeled) :]
         panel.set_title(f"t = {t:g}", loc="left")
         panel.set_axis_off()
-        for line, place in enumerate(places):
-            foreign = rows[place] in pools.inconsistent
-            label = pools.data.meta["classes"][pools.data.y[rows[place]]]
-            text = textwrap.shorten(X[place], 150, placeholder=" ...")
+        for line, (text, label, foreign) in enumerate(_examples(prepared, t, 5)):
             colour = COLOURS[1] if foreign else "#333333"
-            words = f"{label}: {text}".replace("$", r"\$")
+            words = textwrap.shorten(f"{label}: {text}", 140, placeholder=" ...")
+            words = words.replace("$", r"\$")
             panel.text(0, 0.85 - 0.2 * line, words, color=colour, fontsize=8, va="center")
     figure.supxlabel("in colour: inconsistent", fontsize=8)
     return figure

@@ -1,0 +1,5 @@
+"""`python -m robustssl` is the command robustssl."""
+
+from robustssl.cli import main
+
+main()

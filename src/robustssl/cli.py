@@ -266,16 +266,19 @@ AS_IS: Any = {"tablefmt": "plain", "showindex": False, "disable_numparse": True}
 
 @app.command()
 def check(
-    name: Annotated[str, typer.Argument(help="An environment or a dataset, maybe your own.")],
+    name: Annotated[
+        str, typer.Argument(help="An algorithm, environment or dataset, maybe your own.")
+    ],
     dataset: Annotated[str, typer.Option(help="The dataset to check an environment on.")] = "wine",
 ) -> None:
-    """Check that an environment or a dataset keeps its promises, and say which it breaks."""
+    """Check that an algorithm, an environment or a dataset keeps its promises."""
     from robustssl import checks
 
-    of_environment = checks.kind_of(name) == "environment"
-    verdicts = (
-        checks.check_environment(name, dataset) if of_environment else checks.check_dataset(name)
-    )
+    verdicts = {
+        "algorithm": lambda: checks.check_algorithm(name),
+        "environment": lambda: checks.check_environment(name, dataset),
+        "dataset": lambda: checks.check_dataset(name),
+    }[checks.kind_of(name)]()
     broken = 0
     for sentence, reason in verdicts:
         broken += reason is not None

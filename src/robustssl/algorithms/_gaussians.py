@@ -38,12 +38,12 @@ class Gaussians:
         pooled = scatters.sum(0) / N.sum()
         prior = shrinkage * d
         target = (N.sum() * pooled + prior * np.diag(np.diag(pooled))) / (N.sum() + prior)
-        target[np.diag_indices(d)] += 1e-6 * np.trace(pooled) / d + 1e-12
         covariances = (scatters + prior * target) / (N + prior)[:, None, None]
         if covariance == "tied":
             covariances[:] = target
         if covariance == "diag":
             covariances *= np.eye(d)
+        covariances += (1e-6 * np.trace(pooled) / d + 1e-12) * np.eye(d)  # constant features
         return cls(N / N.sum(), means, np.linalg.inv(np.linalg.cholesky(covariances)))
 
     def predict_proba(self, X: Matrix) -> Matrix:

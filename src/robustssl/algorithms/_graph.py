@@ -48,5 +48,5 @@ def solve(S: Any, B: Matrix) -> Matrix:
         return np.asarray(F - S @ F).ravel()
 
     system = LinearOperator((B.size, B.size), matvec=apply, dtype=float)
-    f, _ = cg(system, B.ravel(), rtol=1e-8, maxiter=10_000)
+    f, _ = cg(system, B.ravel(), rtol=1e-10, maxiter=10_000)
     return np.asarray(np.maximum(f.reshape(B.shape), 0))

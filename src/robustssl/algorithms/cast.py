@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.neighbors import KernelDensity
+from sklearn.preprocessing import minmax_scale
 
 from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix
 
@@ -20,7 +21,7 @@ class CAST(EncodedClassifier):
     def __init__(
         self,
         *,
-        threshold: float = 0.6,
+        threshold: float = 0.3,
         alpha: float = 0.2,
         rounds: int = 3,
         n_estimators: int = 100,
@@ -38,7 +39,7 @@ class CAST(EncodedClassifier):
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         labeled, y = codes >= 0, codes.copy()
-        trust = density(X, codes)[~labeled] ** self.alpha
+        trust = density(X[labeled], codes[labeled], X[~labeled]) ** self.alpha
         model = self._matched("supervised_xgboost").fit(X, codes)
         for _ in range(self.rounds):
             count = model.predict_proba(X[~labeled]) * trust
@@ -50,12 +51,10 @@ class CAST(EncodedClassifier):
         return model
 
 
-def density(X: Matrix, codes: Codes) -> Matrix:
-    """(n, K): of the labeled rows of each class, scaled to [0, 1] over the unlabeled rows."""
+def density(X: Matrix, codes: Codes, at: Matrix) -> Matrix:
+    """(rows of `at`, K): how dense the rows of each class are there, scaled to [0, 1]."""
     columns = []
     for k in range(codes.max() + 1):
-        estimate = KernelDensity(bandwidth="scott").fit(X[codes == k]).score_samples(X)
-        free = np.exp(estimate - estimate[codes < 0].max())
-        low = free[codes < 0].min()
-        columns.append(np.clip((free - low) / (1 - low) if low < 1 else free, 0, 1))
+        log = KernelDensity(bandwidth="scott").fit(X[codes == k]).score_samples(at)
+        columns.append(minmax_scale(np.exp(log - log.max())))
     return np.stack(columns, 1)

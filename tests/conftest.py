@@ -1,6 +1,11 @@
 """Shared by the tests: small studies, and the tables that tests want shown."""
 
+import os
+
 import pytest
+
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ[_name] = "1"  # tests run side by side; many small fits must not fight
 
 
 def pytest_terminal_summary(terminalreporter):

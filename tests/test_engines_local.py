@@ -12,6 +12,9 @@ import pytest
 import yaml
 
 import robustssl
+from robustssl.cell import Cell
+from robustssl.engines.local import run_groups
+from robustssl.record import Record
 
 HERE = Path(__file__).parent
 
@@ -168,3 +171,24 @@ def test_a_store_that_fills_up_ends_the_workers(tmp_path, small, monkeypatch):
         robustssl.run(small, tmp_path / "s.sqlite", workers=2)
     left = set(children(os.getpid())) - before
     assert wait_for(lambda: not any(map(is_worker, left)), 5)
+
+
+def count_threads(group):
+    import scipy.linalg  # noqa: F401
+    import xgboost  # noqa: F401
+    from threadpoolctl import threadpool_info
+
+    threads = {info["num_threads"] for info in threadpool_info()}
+    return [Record(cell, cell.versions, error=str(threads)) for cell in group]
+
+
+def test_a_worker_uses_one_thread_whatever_it_loads(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    cells = [Cell("self_training", "label", "wine", 5, t, 0) for t in (0.0, 1.0)]
+    found = [
+        r.error for records in run_groups([(c,) for c in cells], count_threads, 2) for r in records
+    ]
+    assert found == ["{1}", "{1}"]
+    assert os.environ["OMP_NUM_THREADS"] == "7"
+    assert "OPENBLAS_NUM_THREADS" not in os.environ

@@ -19,6 +19,8 @@ from robustssl.worker import Group
 
 _DIED = "WorkerDied: the process ended without a word (out of memory?)"
 
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
 Work = Callable[[Group], list[Record]]
 
 
@@ -69,15 +71,20 @@ def _pool(
 def clean_start() -> Iterator[None]:
     """Spawned here, a process neither imports its parent's script, which would run it again, nor
     hears of Ctrl-C while it starts: it inherits the blocked signal, the parent gets it afterwards.
+    Whatever library it loads uses one thread.
     """
-    main = sys.modules["__main__"]
+    main, environment = sys.modules["__main__"], {name: os.environ.get(name) for name in _THREADS}
     sys.modules["__main__"] = ModuleType("__main__")
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
     if hasattr(signal, "pthread_sigmask"):
         before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
     finally:
         sys.modules["__main__"] = main
+        for name, value in environment.items():
+            os.environ.pop(name)
+            os.environ.update({} if value is None else {name: value})
         if hasattr(signal, "pthread_sigmask"):
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -97,7 +104,6 @@ def _submit(pool: ProcessPoolExecutor, work: Work, group: Group) -> Future[list[
 
 def _start_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
-    threadpool_limits(1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

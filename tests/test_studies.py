@@ -214,3 +214,21 @@ def test_a_file_that_has_changed_is_refused(tmp_path):
     registry.dataset.cache_clear()
     with pytest.raises(InputError, match=r"mine\.csv.* has changed since"):
         studies.run(asked, tmp_path / "s.sqlite", workers=1)
+
+
+def test_what_cannot_be_run_is_left_out():
+    asked = {
+        "algorithms": ["self_training", "self_training[threshold=0.9]"],
+        "environments": ["label", "feature"],
+        "exclude": [{"algorithm": "self_training[threshold=.90]", "environment": "label"}],
+    }
+    cells = small(**asked).cells()
+    assert {(c.method, c.environment) for c in cells} == {
+        ("self_training", "label"),
+        ("self_training", "feature"),
+        ("self_training[threshold=0.9]", "feature"),
+    }
+    with pytest.raises(InputError, match="exclude"):
+        small(exclude=[{"seed": 1}])
+    with pytest.raises(InputError, match="did you mean 'self_training'"):
+        small(exclude=[{"algorithm": "self_trainin"}])

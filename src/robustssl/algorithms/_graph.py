@@ -32,16 +32,23 @@ def roots(W: Any) -> Matrix:
 
 
 def scaled(W: Any, rows: Matrix, columns: Matrix) -> Any:
-    """diag(rows) W diag(columns)."""
+    """diag(rows) W diag(columns); of a dense W in its place, since it may fill the memory."""
     if issparse(W):
         return (diags_array(rows) @ W @ diags_array(columns)).tocsr()
-    return rows[:, None] * W * columns
+    W *= rows[:, None]
+    W *= columns
+    return W
 
 
 def solve(S: Any, B: Matrix) -> Matrix:
-    """F with (I - S) F = B, S symmetric with eigenvalues below 1; negative noise is cut."""
+    """F with (I - S) F = B, S symmetric with eigenvalues below 1; negative noise is cut.
+
+    A dense S is used up.
+    """
     if not issparse(S):
-        return np.asarray(np.maximum(solve_dense(np.eye(len(S)) - S, B, assume_a="pos"), 0))
+        np.negative(S, out=S)
+        S[np.diag_indices(len(S))] += 1
+        return np.asarray(np.maximum(solve_dense(S, B, assume_a="pos", overwrite_a=True), 0))
 
     def apply(f: Matrix) -> Matrix:
         F = f.reshape(B.shape)

@@ -39,5 +39,5 @@ class LabelSpreading(EncodedClassifier):
 
 def spread(W: Any, codes: Codes, alpha: float) -> Matrix:
     """The limit, each row scaled to sum to 1."""
-    root = roots(W)
-    return to_rows(solve(alpha * scaled(W, root, root), (1 - alpha) * one_hot(codes)))
+    root = roots(W) * alpha**0.5
+    return to_rows(solve(scaled(W, root, root), (1 - alpha) * one_hot(codes)))

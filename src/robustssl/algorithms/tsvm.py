@@ -57,7 +57,9 @@ class TSVM(EncodedClassifier):
             for _ in range(self.max_switches):
                 C[free] = np.where(signs[free] > 0, level * balance, level)
                 coef, offset = machine(kernel, signs, C, self.tol)
-                slacks = np.maximum(0, 1 - signs * (kernel @ coef + offset))[free]
+                support = np.flatnonzero(coef)
+                margins = coef[support] @ kernel[support] + offset
+                slacks = np.maximum(0, 1 - signs * margins)[free]
                 if not switch(signs, slacks, free):
                     break
             if level >= self.C:

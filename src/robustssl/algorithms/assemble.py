@@ -8,10 +8,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
+from robustssl import registry
 from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix, one_hot
 from robustssl.errors import unknown
 
-BASES = ("tree", "xgboost")
+BASES = ("tree", "svm")
 
 
 class Assemble(EncodedClassifier):
@@ -23,14 +24,15 @@ class Assemble(EncodedClassifier):
     proportion to exp(-(F_y - max of the others)). Of two classes that is the authors' rule; of
     more, that of SAMME (Zhu et al., 2009).
 
-    base: a decision tree that looks at some features at each node; or XGBoost, on as many rows as
-    have labels, drawn by D (the authors drew too; with few labels such learners are poor).
+    base: a decision tree that looks at some features at each node; or a support vector machine, on
+    as many rows as have labels, drawn by D (the authors drew trees' rows too; with few labels such
+    trees are poor).
     """
 
     baseline = "supervised_xgboost"
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {"neighbors": 1},
-        "reference": {"base": "xgboost", "rounds": 30, "neighbors": 3},
+        "reference": {"base": "svm", "rounds": 30, "neighbors": 3},
     }
 
     def __init__(
@@ -64,7 +66,8 @@ class Assemble(EncodedClassifier):
                 learner.fit(X, y, sample_weight=D)
             else:
                 rows = rng.choice(every, labeled.sum(), p=D)
-                learner = self._matched("supervised_xgboost").fit(X[rows], y[rows])
+                learner = registry.estimator("supervised_svm", C=1.0, gamma=1 / X.shape[1])
+                learner.fit(X[rows], y[rows])
             guesses = learner.predict(X)
             e = max(D[guesses != y].sum(), 1e-10)
             if learned and e >= 1 - 1 / classes:

@@ -10,14 +10,17 @@ from robustssl.algorithms._svm import machine, machines, scale, targets
 
 
 class SupervisedSVM(SupervisedClassifier):
-    """One class against the others, with an RBF kernel, on the labeled rows alone."""
+    """One class against the others, with the kernel exp(-gamma |x - x'|^2), on the labeled rows
+    alone. gamma: None is one over the number of features and their variance.
+    """
 
-    def __init__(self, *, C: float = 15.0, tol: float = 1e-3) -> None:
+    def __init__(self, *, C: float = 15.0, gamma: float | None = None, tol: float = 1e-3) -> None:
         self.C = C
+        self.gamma = gamma
         self.tol = tol
 
     def _learn(self, X: Matrix, codes: Codes) -> Any:
-        gamma = scale(X)
+        gamma = scale(X) if self.gamma is None else self.gamma
         kernel, weights = rbf_kernel(X, gamma=gamma), np.full(len(X), self.C)
         fitted = [machine(kernel, signs, weights, self.tol) for signs in targets(codes)]
         return machines(X, fitted, gamma)

@@ -65,7 +65,7 @@ class TriTraining(EncodedClassifier):
     def _learner(self, i: int) -> Any:
         if i < 3 - self.svms:
             return self._matched("supervised_xgboost")
-        return registry.estimator("supervised_svm", C=1.0)
+        return registry.estimator("supervised_svm", C=1.0, gamma=1 / self.n_features_in_)
 
 
 def choose(agreed: Codes, e: float, last: float, size: int, rng: Any) -> Codes:

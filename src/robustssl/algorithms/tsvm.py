@@ -28,16 +28,23 @@ class TSVM(EncodedClassifier):
     }
 
     def __init__(
-        self, *, C: float = 15.0, C_u: float = 1e-4, max_switches: int = 10, tol: float = 1e-3
+        self,
+        *,
+        C: float = 15.0,
+        C_u: float = 1e-4,
+        gamma: float | None = None,
+        max_switches: int = 10,
+        tol: float = 1e-3,
     ) -> None:
         self.C = C
+        self.gamma = gamma
         self.C_u = C_u
         self.max_switches = max_switches
         self.tol = tol
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         labeled = codes >= 0
-        gamma = scale(X[labeled])
+        gamma = scale(X[labeled]) if self.gamma is None else self.gamma
         kernel = rbf_kernel(X, gamma=gamma)
         with sklearn.config_context(assume_finite=True):
             fitted = [self._separate(kernel, signs, labeled) for signs in targets(codes)]

@@ -1,0 +1,73 @@
+"""Our numbers beside the published ones, for docs/reproduction.md:
+
+robustssl run reproduce-statistical --store reproduction.sqlite
+python benchmarks/reproduction.py reproduction.sqlite > table.md
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from robustssl.registry import parse
+from robustssl.results import read
+
+PUBLISHED = Path(__file__).parents[1] / "results" / "published.csv"
+NAMES = {
+    "supervised_xgboost": "XGBoost",
+    "ssgmm": "SSGMM",
+    "tsvm": "TSVM",
+    "label_propagation": "LabelPropagation",
+    "label_spreading": "LabelSpreading",
+    "tri_training": "Tri_Training",
+    "assemble": "Assemble",
+}
+PLACE = ["environment", "dataset", "labels", "algorithm"]
+
+
+def ours(store: str) -> pd.DataFrame:
+    """Mean and spread over the seeds at every t."""
+    frame = read(store)
+    frame = frame[frame.environment.str.startswith("reference")]
+    frame = frame.assign(
+        environment=[parse(spec)[1].get("kind", "distribution") for spec in frame.environment],
+        algorithm=[NAMES[parse(spec)[0]] for spec in frame.algorithm],
+    )
+    grouped = frame.groupby([*PLACE, "t"]).accuracy
+    return pd.DataFrame(
+        {"ours": grouped.mean(), "seeds": grouped.size(), "spread": grouped.std(ddof=0)}
+    )
+
+
+def table(store: str) -> pd.DataFrame:
+    theirs = pd.read_csv(PUBLISHED).set_index([*PLACE, "t"])[["printed", "std"]]
+    both = ours(store).join(theirs, how="inner")
+    rows = []
+    for place, curve in both.groupby(level=PLACE, sort=False):
+        difference = curve.ours - curve.printed
+        rows.append(
+            {
+                **dict(zip(PLACE, place, strict=True)),
+                "seeds": curve.seeds.min(),
+                "ours": " ".join(f"{a:.3f}" for a in curve.ours),
+                "published": " ".join(f"{a:.3f}" for a in curve.printed),
+                "equal": f"{int((difference.abs() < 1e-8).sum())}/{len(curve)}",
+                "mean difference": f"{difference.mean():+.3f}",
+                "their noise": f"{curve['std'].mean():.3f}",
+                "beyond it": "yes" if abs(difference.mean()) > curve["std"].mean() else "",
+            }
+        )
+    return pd.DataFrame(rows).sort_values(["algorithm", *PLACE[:3]])
+
+
+def main() -> None:
+    frame = table(sys.argv[1])
+    for algorithm, part in frame.groupby("algorithm", sort=False):
+        points = np.array([[int(x) for x in cell.split("/")] for cell in part.equal])
+        print(f"\n### {algorithm}: {points[:, 0].sum()} of {points[:, 1].sum()} points are equal\n")
+        print(part.drop(columns="algorithm").to_markdown(index=False, disable_numparse=True))
+
+
+if __name__ == "__main__":
+    main()

@@ -57,7 +57,7 @@ def fit(place: str, name: str) -> tuple[int, float, float, float]:
 
 
 def small():
-    from robustssl.checks import blobs
+    from robustssl.checks.algorithms import blobs
 
     return blobs(0, rows=90)[:2]
 

@@ -26,6 +26,7 @@ from robustssl.algorithms.label_propagation import authors_gamma
 from robustssl.algorithms.safe_ensemble import nearest_mixture
 from robustssl.algorithms.tri_training import bootstrap, choose
 from robustssl.algorithms.tsvm import switch
+from robustssl.checks import algorithms as contracts
 
 ALGORITHMS = registry.names("algorithm")
 SUPERVISED = [n for n in ALGORITHMS if getattr(robustssl.algorithm(n), "supervised", False)]
@@ -61,10 +62,10 @@ PRESETS = [(n, p) for n in ALGORITHMS for p in registry.presets(n)]
 @pytest.mark.filterwarnings("ignore:max_iter")
 @pytest.mark.parametrize(("name", "preset"), PRESETS)
 def test_and_with_every_preset_an_answer_in_every_case(name, preset):
-    learner = checks.Learner(registry.canonical("algorithm", f"{name}[preset={preset}]"))
-    checks.is_a_classifier(learner)
-    checks.has_an_answer_in_every_case(learner)
-    checks.sees_its_unlabeled_rows(learner)
+    learner = contracts.Learner(registry.canonical("algorithm", f"{name}[preset={preset}]"))
+    contracts.is_a_classifier(learner)
+    contracts.has_an_answer_in_every_case(learner)
+    contracts.sees_its_unlabeled_rows(learner)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_a_broken_promise_is_found(name, contract, sentence):
 
 @pytest.mark.parametrize("name", ["assemble", "label_propagation", "label_spreading"])
 def test_better_on_two_moons(name):
-    assert checks.least_gain(name, checks.moons) > 0
+    assert contracts.least_gain(name, contracts.moons) > 0
 
 
 BETTER_ON_BLOBS = {
@@ -101,7 +102,7 @@ BETTER_ON_BLOBS = {
 
 @pytest.mark.parametrize("name", sorted(BETTER_ON_BLOBS))
 def test_better_on_blobs(name):
-    assert checks.least_gain(name, checks.blobs) > 0
+    assert contracts.least_gain(name, contracts.blobs) > 0
 
 
 # scikit-learn's own checks. The one exception: some use -1 as a class, which here is no label.

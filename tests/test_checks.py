@@ -5,6 +5,8 @@ import pytest
 from test_open_environments import PLACES
 
 from robustssl import Dataset, checks, registry
+from robustssl.checks import environments as contracts
+from robustssl.checks._contracts import verdicts
 
 HERE = [
     *PLACES,
@@ -20,9 +22,9 @@ WITH_ADD = [(spec, data) for spec, data in HERE if data != "wine" and "[" not in
 
 def broken(spec, dataset):
     """The contracts that do not hold; processes are left to the one test that needs them."""
-    case = checks.case(registry.canonical("environment", spec), dataset)
-    quick = [c for c in checks.ENVIRONMENT if c is not checks.the_same_in_another_process]
-    return {name: reason for name, reason in checks._verdicts(quick, case) if reason}
+    case = contracts.case(registry.canonical("environment", spec), dataset)
+    quick = [c for c in contracts.ENVIRONMENT if c is not contracts.the_same_in_another_process]
+    return {name: reason for name, reason in verdicts(quick, case) if reason}
 
 
 @pytest.mark.parametrize(("spec", "dataset"), HERE)

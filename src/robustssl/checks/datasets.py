@@ -1,0 +1,35 @@
+"""What a dataset must hold."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from robustssl import registry
+from robustssl.checks._contracts import require, verdicts
+from robustssl.data import Dataset
+
+
+def is_named_and_owned(data: Dataset) -> None:
+    lacking = {"classes", "owner", "licence"} - set(data.meta)
+    require(not lacking, f"its meta lacks {', '.join(sorted(lacking))}")
+    found = len(np.unique(data.y))
+    require(len(data.meta["classes"]) == found, f"it names other than its {found} classes")
+
+
+def every_class_can_be_learned(data: Dataset) -> None:
+    found = len(np.unique(data.y))
+    require(found >= 2, f"it has {found} class, and one cannot be told from another")
+    least = int(np.bincount(data.y).min())
+    require(
+        least >= 3, f"a class has {least} rows; a label, a test and an unlabeled row make three"
+    )
+
+
+DATASET: tuple[Callable[[Dataset], None], ...] = (
+    is_named_and_owned,
+    every_class_can_be_learned,
+)
+
+
+def check_dataset(spec: str) -> Iterator[tuple[str, str | None]]:
+    yield from verdicts(DATASET, registry.dataset(registry.canonical("dataset", spec)))

@@ -1,0 +1,209 @@
+"""What an environment must hold: a curve moves because of t, and for no other reason."""
+
+import multiprocessing
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robustssl import registry
+from robustssl.checks._contracts import equal, require, verdicts
+from robustssl.data import UNLABELED, Pools, Split, as_array, digest
+from robustssl.engines.local import clean_start
+from robustssl.environments import count
+from robustssl.errors import InputError
+from robustssl.features import fit_preprocessing
+from robustssl.worker import Prepared, prepare
+
+TS = (0.0, 0.1, 0.35, 0.5, 0.8, 1.0)
+
+
+@dataclass(frozen=True)
+class Case:
+    """An environment on a dataset, split at every t of a grid."""
+
+    spec: str
+    dataset: str
+    prepared: Prepared
+    raw: dict[float, Split]
+
+    @property
+    def pools(self) -> Pools:
+        return self.prepared.pools
+
+    @property
+    def unlabeled(self) -> dict[float, Any]:
+        labeled = len(self.pools.labeled)
+        return {t: split.rows[labeled:] for t, split in self.raw.items()}
+
+    @property
+    def by_column(self) -> bool:
+        return self.pools.by_column
+
+
+def case(spec: str, dataset: str, labels: int = 3, seed: int = 0) -> Case:
+    if "access" in registry.parse(spec)[1]:
+        raise InputError("access shows a learner less, or more, by design: check without it")
+    prepared = prepare(dataset, spec, labels, seed)
+    raw = {t: prepared.environment.split(prepared.pools, t) for t in TS}
+    return Case(spec, dataset, prepared, raw)
+
+
+def disjoint(case: Case) -> None:
+    for t, split in case.raw.items():
+        rows = np.concatenate([split.rows, split.test_rows, case.pools.aside])
+        require(len(set(rows)) == len(rows), f"rows are used twice at t = {t}")
+
+
+def labeled_and_test_rows_do_not_move(case: Case) -> None:
+    first, labeled = case.raw[0.0], len(case.pools.labeled)
+    for t, split in case.raw.items():
+        same = np.array_equal(split.test_rows, first.test_rows)
+        same &= equal(split.X_test, first.X_test) and np.array_equal(split.y_test, first.y_test)
+        require(same, f"the test set at t = {t} is not that of t = 0")
+        same = np.array_equal(split.rows[:labeled], first.rows[:labeled])
+        same &= equal(split.X[:labeled], first.X[:labeled])
+        require(same, f"the labeled rows at t = {t} are not those of t = 0")
+
+
+def rows_are_what_they_were(case: Case) -> None:
+    """Labeled, test and consistent rows are the dataset's; what is left of an inconsistent one does
+    not depend on t.
+    """
+    if case.prepared.environment.scales:
+        return
+    data, left = case.pools.data, dict[int, Any]()
+    for t, split in case.raw.items():
+        same = equal(split.X_test, data.X[split.test_rows])
+        same &= equal(split.y_test, data.y[split.test_rows])
+        require(same, f"a test row at t = {t} is not the dataset's")
+        labeled = slice(len(case.pools.labeled))
+        same = equal(split.X[labeled], data.X[split.rows[labeled]])
+        same &= equal(split.y[labeled], data.y[split.rows[labeled]])
+        require(same, f"a labeled row at t = {t} is not the dataset's")
+        if case.by_column:
+            continue
+        foreign = np.isin(split.rows, case.pools.inconsistent)
+        same = equal(split.X[~foreign], data.X[split.rows[~foreign]])
+        require(same, f"a consistent row at t = {t} is not the dataset's")
+        for row, x in zip(split.rows[foreign], split.X[foreign], strict=True):
+            same = np.array_equal(left.setdefault(int(row), x), x)
+            require(same, f"an inconsistent row looks otherwise at t = {t}")
+
+
+def test_and_consistent_rows_are_like_the_labeled(case: Case) -> None:
+    """Of their classes and, where those are of one domain, of that domain."""
+    data, labeled = case.pools.data, case.pools.labeled
+    for name in ("test", "consistent"):
+        rows = getattr(case.pools, name)
+        strange = np.setdiff1d(data.y[rows], data.y[labeled])
+        require(not len(strange), f"the {name} rows have classes that have no labels")
+    test = case.pools.test
+    if data.domain is not None and len(set(data.domain[np.concatenate([labeled, test])])) == 1:
+        foreign = set(data.domain[case.pools.consistent]) - set(data.domain[labeled])
+        require(not foreign, "consistent rows come from another domain than the labeled ones")
+
+
+def nested(case: Case) -> None:
+    """From one t to the next, rows are only replaced: what came stays, what went is gone."""
+    clean, dirty = set(case.pools.consistent), set(case.pools.inconsistent)
+    if case.by_column:
+        return
+    before: tuple[set[int], set[int]] | None = None
+    for t, rows in case.unlabeled.items():
+        now = set(rows) & clean, set(rows) & dirty
+        if before:
+            require(now[0] <= before[0], f"a consistent row comes back at t = {t}")
+            require(now[1] >= before[1], f"an inconsistent row goes at t = {t}")
+        before = now
+
+
+def counts(case: Case) -> None:
+    """ceil(t n) of n rows are inconsistent; their number is constant, or grows by them alone."""
+    mix, n = case.prepared.environment.mix, len(case.pools.inconsistent)
+    for t, rows in case.unlabeled.items():
+        foreign = int(np.isin(rows, case.pools.inconsistent).sum())
+        expected = n if case.by_column else count(t, n)
+        require(foreign == expected, f"{foreign} rows are inconsistent at t = {t}, not {expected}")
+        total = len(case.pools.consistent) + (count(t, n) if mix == "add" else 0)
+        require(len(rows) == total, f"there are {len(rows)} unlabeled rows at t = {t}, not {total}")
+
+
+def columns_are_lost(case: Case) -> None:
+    """Where features go missing: ceil(t d) of them, and what is lost stays lost."""
+    if not case.by_column:
+        return
+    data, labeled = case.pools.data, len(case.pools.labeled)
+    gone: set[int] = set()
+    for t, split in case.raw.items():
+        mean = data.X[case.pools.labeled].mean(0)
+        flat = np.flatnonzero(np.isclose(split.X[labeled:], mean).all(0))
+        varied = [c for c in range(data.X.shape[1]) if np.ptp(data.X[case.pools.consistent, c]) > 0]
+        lost = {int(c) for c in flat if c in varied}
+        require(lost >= gone, f"a lost feature is back at t = {t}")
+        if len(varied) == data.X.shape[1]:
+            expected = count(t, data.X.shape[1])
+            require(
+                len(lost) == expected, f"{len(lost)} features are lost at t = {t}, not {expected}"
+            )
+        gone = lost
+
+
+def no_label_leaves(case: Case) -> None:
+    labeled = len(case.pools.labeled)
+    for t, split in case.raw.items():
+        require((split.y[labeled:] == UNLABELED).all(), f"a hidden label is shown at t = {t}")
+
+
+def preprocessing_sees_neither_t_nor_test(case: Case) -> None:
+    """It is that of the labeled rows and the unlabeled ones of t = 0."""
+    data, seen = case.pools.data, case.raw[0.0]
+    encoder = data.meta.get("encoder", "tfidf")
+    expected = fit_preprocessing(data.X[seen.rows], data.kind, encoder)(seen.X_test)
+    for t in TS:
+        got = case.prepared.split(t).X_test
+        require(np.allclose(got, expected), f"preprocessing at t = {t} has seen more than it may")
+
+
+def the_same_in_another_process(case: Case) -> None:
+    digests = _digests(case)
+    arguments = (case.spec, case.dataset)
+    with (
+        clean_start(),
+        ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool,
+    ):
+        require(
+            pool.submit(_digests_there, *arguments).result() == digests,
+            "another process splits otherwise",
+        )
+
+
+def _digests(case: Case) -> list[str]:
+    """Of the rows, and of what is left of them."""
+    splits = case.raw.values()
+    return [digest(as_array(split.X), split.rows, split.y, split.test_rows) for split in splits]
+
+
+def _digests_there(spec: str, dataset: str) -> list[str]:
+    return _digests(case(spec, dataset))
+
+
+ENVIRONMENT: tuple[Callable[[Case], None], ...] = (
+    disjoint,
+    labeled_and_test_rows_do_not_move,
+    rows_are_what_they_were,
+    test_and_consistent_rows_are_like_the_labeled,
+    nested,
+    counts,
+    columns_are_lost,
+    no_label_leaves,
+    preprocessing_sees_neither_t_nor_test,
+    the_same_in_another_process,
+)
+
+
+def check_environment(spec: str, dataset: str) -> Iterator[tuple[str, str | None]]:
+    """Every contract by name, and what does not hold, or None."""
+    yield from verdicts(ENVIRONMENT, case(registry.canonical("environment", spec), dataset))

@@ -122,10 +122,8 @@ def main() -> None:
             print(line, flush=True)
     if "all of letter" in (places or PLACES) and "tsvm" in (names or ["tsvm"]):
         fits, seconds = apart(nystroem)
-        print(
-            f"\nTSVM makes about {fits} fits; on 300 Nystroem features of all of letter one", end=""
-        )
-        print(f" takes {seconds:.2f} s, all of them about {fits * seconds:.0f} s")
+        print(f"\nTSVM makes about {fits} fits on letter. On 300 Nystroem features of all of it")
+        print(f"one takes {seconds:.2f} s, all of them about {fits * seconds:.0f} s.")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The algorithms: each keeps the public contracts, and each agrees with an independent ground."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -536,3 +537,24 @@ def test_the_safe_ensemble_mixes_its_members():
     baseline = fitted("supervised_logistic", X, hidden).predict_proba(X[hidden == -1])
     guesses = [m.predict_proba(X[hidden == -1]) for m in model.learners]
     assert model.shares == pytest.approx(nearest_mixture(baseline, guesses))
+
+
+@pytest.mark.parametrize(
+    ("spec", "sentence"),
+    [
+        ("label_spreading[alpha=1]", "alpha = 1.0 is not in [0, 1]"),
+        ("label_spreading[n_neighbors=0]", "n_neighbors = 0 is not in [1, inf]"),
+        ("tsvm[max_switches=0]", "max_switches = 0"),
+        ("tsvm[C=-1]", "C = -1.0"),
+        ("ssgmm[shrinkage=-1]", "shrinkage = -1.0"),
+        ("tri_training[svms=4]", "svms = 4 is not in [0, 3]"),
+        ("assemble[beta=1]", "beta = 1.0"),
+        ("co_training[additions=0]", "additions = 0"),
+        ("cast[rounds=0]", "rounds = 0"),
+    ],
+)
+def test_options_out_of_range_are_refused(spec, sentence):
+    name, options = registry.parse(spec)
+    X, hidden, _ = blobs()
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        robustssl.estimator(name, **options).fit(X, hidden)

@@ -12,9 +12,22 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from robustssl import registry
 from robustssl.data import UNLABELED
+from robustssl.errors import InputError
 
 Matrix = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
+
+
+# The least and the largest value of an option, wherever it stands; None is always allowed.
+RANGES: dict[str, tuple[float, float]] = {
+    **dict.fromkeys(("n_neighbors", "neighbors", "additions", "max_switches"), (1, np.inf)),
+    **dict.fromkeys(("steps", "rounds", "n_estimators", "max_depth"), (1, np.inf)),
+    **dict.fromkeys(("C", "C_u", "gamma", "learning_rate"), (np.nextafter(0, 1), np.inf)),
+    **dict.fromkeys(("tol", "shrinkage", "threshold"), (0, np.inf)),
+    "alpha": (0, np.nextafter(1, 0)),
+    "beta": (np.nextafter(0, 1), np.nextafter(1, 0)),
+    "svms": (0, 3),
+}
 
 
 class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -32,6 +45,7 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
+        self._check_options()
         rows, targets = validate_data(self, X, y, dtype=np.float64)
         labeled = np.asarray(targets != UNLABELED)
         if not labeled.any():
@@ -46,6 +60,12 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             self.model_ = self._fit(rows, codes)
         return self
+
+    def _check_options(self) -> None:
+        for name, value in self.get_params().items():
+            least, most = RANGES.get(name, (-np.inf, np.inf))
+            if name in RANGES and value is not None and not least <= value <= most:
+                raise InputError(f"{name} = {value} is not in [{least:.3g}, {most:.3g}]")
 
     def _matched(self, name: str) -> Any:
         """Another algorithm, with the options that both have."""

@@ -1,5 +1,6 @@
 """ASSEMBLE.AdaBoost (Bennett, Demiriz & Maclin, 2002)."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from robustssl.errors import unknown
 BASES = ("tree", "svm")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Assemble(EncodedClassifier):
     """Boosting on labeled and unlabeled rows, where the ensemble F itself labels the latter.
 
@@ -29,26 +31,17 @@ class Assemble(EncodedClassifier):
     trees are poor).
     """
 
+    base: str = "tree"
+    rounds: int = 30
+    beta: float = 0.9
+    neighbors: int = 3
+    random_state: int | None = None
+
     baseline = "supervised_xgboost"
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {"neighbors": 1},
         "reference": {"base": "svm", "rounds": 30, "neighbors": 3},
     }
-
-    def __init__(
-        self,
-        *,
-        base: str = "tree",
-        rounds: int = 30,
-        beta: float = 0.9,
-        neighbors: int = 3,
-        random_state: int | None = None,
-    ) -> None:
-        self.base = base
-        self.rounds = rounds
-        self.beta = beta
-        self.neighbors = neighbors
-        self.random_state = random_state
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         if self.base not in BASES:

@@ -1,5 +1,6 @@
 """CAST, cluster-aware self-training (Kim et al., 2023, arXiv:2310.06380), on XGBoost."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,33 +10,23 @@ from sklearn.preprocessing import minmax_scale
 from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CAST(EncodedClassifier):
     """Self-training in which a guess counts p_k(u) d_k(u)^alpha: its probability, times how dense
     the labeled rows of class k are there (a kernel estimate, scaled to [0, 1] over the unlabeled
     rows). Guesses that count `threshold` or more are labels of the next round, which starts afresh.
     """
 
+    threshold: float = 0.3
+    alpha: float = 0.2
+    rounds: int = 3
+    n_estimators: int = 100
+    max_depth: int = 6
+    learning_rate: float = 0.3
+    random_state: int | None = None
+
     baseline = "supervised_xgboost"
     targets = frozenset({"distribution", "label"})
-
-    def __init__(
-        self,
-        *,
-        threshold: float = 0.3,
-        alpha: float = 0.2,
-        rounds: int = 3,
-        n_estimators: int = 100,
-        max_depth: int = 6,
-        learning_rate: float = 0.3,
-        random_state: int | None = None,
-    ) -> None:
-        self.threshold = threshold
-        self.alpha = alpha
-        self.rounds = rounds
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.learning_rate = learning_rate
-        self.random_state = random_state
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         labeled, y = codes >= 0, codes.copy()

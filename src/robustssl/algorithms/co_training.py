@@ -1,5 +1,6 @@
 """Co-training (Blum & Mitchell, 1998), on logistic regression."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,26 +10,19 @@ from sklearn.utils import check_random_state
 from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix, to_rows
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CoTraining(EncodedClassifier):
     """Two learners, each on half of the features (drawn at random). In each round each labels the
     unlabeled rows it is surest of, `additions` of each class, for the other. The answer is the
     product of their probabilities.
     """
 
-    baseline = "supervised_logistic"
+    rounds: int = 30
+    additions: int = 1
+    C: float = 1.0
+    random_state: int | None = None
 
-    def __init__(
-        self,
-        *,
-        rounds: int = 30,
-        additions: int = 1,
-        C: float = 1.0,
-        random_state: int | None = None,
-    ) -> None:
-        self.rounds = rounds
-        self.additions = additions
-        self.C = C
-        self.random_state = random_state
+    baseline = "supervised_logistic"
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         order = check_random_state(self.random_state).permutation(X.shape[1])

@@ -1,5 +1,6 @@
 """Label Propagation (Zhu & Ghahramani, 2002, CMU-CALD-02-107)."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from robustssl.algorithms._graph import kernel, neighbors, roots, scaled, solve
 from robustssl.algorithms._votes import KernelVotes, NeighborVotes
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LabelPropagation(EncodedClassifier):
     """F <- P F with the labeled rows clamped, P the row-normalised weights of a graph, to its limit
     F_u = (I - P_uu)^-1 P_ul Y_l.
@@ -21,25 +23,17 @@ class LabelPropagation(EncodedClassifier):
     standardised rows the sparse graph is better and faster, so it is the default.
     """
 
+    n_neighbors: int | None = 7
+    gamma: float | None = None
+    steps: int | None = None
+    tol: float = 1e-3
+
     baseline = "supervised_kernel"
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {"n_neighbors": None},
         "reference": {"n_neighbors": None, "gamma": 1.0, "steps": 10_000, "tol": 1e-3},
     }
     version = 2
-
-    def __init__(
-        self,
-        *,
-        n_neighbors: int | None = 7,
-        gamma: float | None = None,
-        steps: int | None = None,
-        tol: float = 1e-3,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.gamma = gamma
-        self.steps = steps
-        self.tol = tol
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         if self.n_neighbors is not None:

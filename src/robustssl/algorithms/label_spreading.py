@@ -1,5 +1,6 @@
 """Label Spreading (Zhou et al., 2004: Learning with local and global consistency)."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix, one_hot, to_rows
@@ -7,6 +8,7 @@ from robustssl.algorithms._graph import kernel, neighbors, roots, scaled, solve
 from robustssl.algorithms._votes import KernelVotes, NeighborVotes
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LabelSpreading(EncodedClassifier):
     """F <- alpha S F + (1 - alpha) Y with S = D^-1/2 W D^-1/2, to its limit
     F = (1 - alpha) (I - alpha S)^-1 Y.
@@ -16,19 +18,16 @@ class LabelSpreading(EncodedClassifier):
     deserve, so the default is that of scikit-learn.
     """
 
+    n_neighbors: int | None = 7
+    gamma: float = 1.0
+    alpha: float = 0.2
+
     baseline = "supervised_kernel"
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {"n_neighbors": None, "alpha": 0.99},
         "reference": {"n_neighbors": None, "alpha": 0.2, "gamma": 1.0},
     }
     version = 2
-
-    def __init__(
-        self, *, n_neighbors: int | None = 7, gamma: float = 1.0, alpha: float = 0.2
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.gamma = gamma
-        self.alpha = alpha
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         if self.n_neighbors is not None:

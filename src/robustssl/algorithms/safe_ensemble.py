@@ -1,5 +1,6 @@
 """A safe ensemble (SAFEW: Li, Guo & Zhou, 2019, Towards safe weakly supervised learning)."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from scipy.optimize import minimize
 from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SafeEnsemble(EncodedClassifier):
     """argmax_p min_a sum_i a_i (|p_0 - p_i|^2 - |p - p_i|^2): of all mixtures of the guesses p_i of
     several learners on the unlabeled rows, the one nearest to the baseline's p_0.
@@ -16,12 +18,11 @@ class SafeEnsemble(EncodedClassifier):
     is a mixture of the p_i. Test rows are answered by the same mixture of the learners.
     """
 
+    C: float = 1.0
+
     baseline = "supervised_logistic"
     members = ("self_training", "label_spreading", "ssgmm")
     targets = frozenset({"distribution", "label", "feature"})
-
-    def __init__(self, *, C: float = 1.0) -> None:
-        self.C = C
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         free = X[codes < 0]

@@ -1,5 +1,6 @@
 """Self-training (Yarowsky, 1995), on logistic regression (scikit-learn)."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,15 @@ from sklearn.semi_supervised import SelfTrainingClassifier
 from robustssl.algorithms._encoded import EncodedClassifier
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SelfTraining(EncodedClassifier):
     """Fit, label the unlabeled rows whose guess is confident, fit again, until none is left."""
 
-    baseline = "supervised_logistic"
+    threshold: float = 0.75
+    rounds: int = 10
+    C: float = 1.0
 
-    def __init__(self, *, threshold: float = 0.75, rounds: int = 10, C: float = 1.0) -> None:
-        self.threshold = threshold
-        self.rounds = rounds
-        self.C = C
+    baseline = "supervised_logistic"
 
     def _fit(self, X: npt.NDArray[Any], codes: npt.NDArray[np.intp]) -> Any:
         learner = LogisticRegression(C=self.C, max_iter=1000)

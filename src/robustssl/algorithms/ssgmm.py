@@ -1,5 +1,6 @@
 """Semi-supervised Gaussian mixture by EM (Shahshahani & Landgrebe, 1994)."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,6 +9,7 @@ from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix, one_
 from robustssl.algorithms._gaussians import Gaussians
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SSGMM(EncodedClassifier):
     """One Gaussian a class; unlabeled rows belong to class k with weight
     g_k in proportion to share_k N(u | mean_k, covariance_k), labeled rows to theirs; shares, means
@@ -18,24 +20,16 @@ class SSGMM(EncodedClassifier):
     rows are added.
     """
 
+    covariance: str = "full"
+    shrinkage: float = 1.0
+    rounds: int = 300
+    tol: float = 1e-5
+
     baseline = "supervised_gaussian"
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {"shrinkage": 0.0},
         "reference": {"rounds": 300, "tol": 1e-5},
     }
-
-    def __init__(
-        self,
-        *,
-        covariance: str = "full",
-        shrinkage: float = 1.0,
-        rounds: int = 300,
-        tol: float = 1e-5,
-    ) -> None:
-        self.covariance = covariance
-        self.shrinkage = shrinkage
-        self.rounds = rounds
-        self.tol = tol
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         labeled, weights = codes >= 0, one_hot(codes)

@@ -1,11 +1,13 @@
 """Quadratic discriminant analysis with shrunk covariances, on the labeled rows alone."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from robustssl.algorithms._encoded import Codes, Matrix, SupervisedClassifier, one_hot
 from robustssl.algorithms._gaussians import Gaussians
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SupervisedGaussian(SupervisedClassifier):
     """argmax_k of n_k / n N(x | mean_k, covariance_k), from the labeled rows alone.
 
@@ -13,9 +15,8 @@ class SupervisedGaussian(SupervisedClassifier):
     draws every covariance towards the pooled one, and that one towards its diagonal.
     """
 
-    def __init__(self, *, covariance: str = "full", shrinkage: float = 1.0) -> None:
-        self.covariance = covariance
-        self.shrinkage = shrinkage
+    covariance: str = "full"
+    shrinkage: float = 1.0
 
     def _learn(self, X: Matrix, codes: Codes) -> Any:
         return Gaussians.fit(X, one_hot(codes), self.covariance, self.shrinkage)

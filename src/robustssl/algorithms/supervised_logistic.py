@@ -1,5 +1,6 @@
 """Multinomial logistic regression on the labeled rows alone (scikit-learn)."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from sklearn.linear_model import LogisticRegression
@@ -7,11 +8,11 @@ from sklearn.linear_model import LogisticRegression
 from robustssl.algorithms._encoded import Codes, Matrix, SupervisedClassifier
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SupervisedLogistic(SupervisedClassifier):
     """Logistic regression on the labeled rows alone."""
 
-    def __init__(self, *, C: float = 1.0) -> None:
-        self.C = C
+    C: float = 1.0
 
     def _learn(self, X: Matrix, codes: Codes) -> Any:
         return LogisticRegression(C=self.C, max_iter=1000).fit(X, codes)

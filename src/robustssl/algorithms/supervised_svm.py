@@ -1,5 +1,6 @@
 """Support vector machines (Cortes & Vapnik, 1995) on the labeled rows alone."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,15 +10,15 @@ from robustssl.algorithms._encoded import Codes, Matrix, SupervisedClassifier
 from robustssl.algorithms._svm import machine, machines, scale, targets
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SupervisedSVM(SupervisedClassifier):
     """One class against the others, with the kernel exp(-gamma |x - x'|^2), on the labeled rows
     alone. gamma: None is one over the number of features and their variance.
     """
 
-    def __init__(self, *, C: float = 15.0, gamma: float | None = None, tol: float = 1e-3) -> None:
-        self.C = C
-        self.gamma = gamma
-        self.tol = tol
+    C: float = 15.0
+    gamma: float | None = None
+    tol: float = 1e-3
 
     def _learn(self, X: Matrix, codes: Codes) -> Any:
         gamma = scale(X) if self.gamma is None else self.gamma

@@ -1,25 +1,19 @@
 """XGBoost (Chen & Guestrin, 2016, arXiv:1603.02754) on the labeled rows alone."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from robustssl.algorithms._encoded import Codes, Matrix, SupervisedClassifier
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SupervisedXGBoost(SupervisedClassifier):
     """Gradient-boosted trees on the labeled rows alone."""
 
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 100,
-        max_depth: int = 6,
-        learning_rate: float = 0.3,
-        random_state: int | None = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.learning_rate = learning_rate
-        self.random_state = random_state
+    n_estimators: int = 100
+    max_depth: int = 6
+    learning_rate: float = 0.3
+    random_state: int | None = None
 
     def _learn(self, X: Matrix, codes: Codes) -> Any:
         from xgboost import XGBClassifier

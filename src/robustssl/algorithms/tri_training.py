@@ -1,6 +1,7 @@
 """Tri-Training (Zhou & Li, 2005)."""
 
 import math
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +11,7 @@ from robustssl import registry
 from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix, one_hot
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TriTraining(EncodedClassifier):
     """Three learners, each begun on a bootstrap of the labeled rows. Where two agree on an
     unlabeled row, the third learns their answer, as long as a bound on its error falls:
@@ -19,25 +21,15 @@ class TriTraining(EncodedClassifier):
     svms: so many of the three are support vector machines; the others are XGBoost.
     """
 
+    svms: int = 0
+    n_estimators: int = 100
+    max_depth: int = 6
+    learning_rate: float = 0.3
+    rounds: int = 10
+    random_state: int | None = None
+
     baseline = "supervised_xgboost"
     presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}, "reference": {"svms": 2}}
-
-    def __init__(
-        self,
-        *,
-        svms: int = 0,
-        n_estimators: int = 100,
-        max_depth: int = 6,
-        learning_rate: float = 0.3,
-        rounds: int = 10,
-        random_state: int | None = None,
-    ) -> None:
-        self.svms = svms
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.learning_rate = learning_rate
-        self.rounds = rounds
-        self.random_state = random_state
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         rng = check_random_state(self.random_state)

@@ -1,5 +1,6 @@
 """Transductive support vector machine (Joachims, 1999)."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +11,7 @@ from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix
 from robustssl.algorithms._svm import machine, machines, scale, targets
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TSVM(EncodedClassifier):
     """min over w, b and the signs of the unlabeled rows of
     |w|^2 / 2 + C sum_l slack + C_u sum_u slack, one class against the others.
@@ -21,26 +23,17 @@ class TSVM(EncodedClassifier):
     the last level is C itself.
     """
 
+    C: float = 15.0
+    C_u: float = 1e-4
+    gamma: float | None = None
+    max_switches: int = 10
+    tol: float = 1e-3
+
     baseline = "supervised_svm"
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {"C_u": 1e-5},
         "reference": {"C": 15.0, "C_u": 1e-4, "tol": 1e-3},
     }
-
-    def __init__(
-        self,
-        *,
-        C: float = 15.0,
-        C_u: float = 1e-4,
-        gamma: float | None = None,
-        max_switches: int = 10,
-        tol: float = 1e-3,
-    ) -> None:
-        self.C = C
-        self.gamma = gamma
-        self.C_u = C_u
-        self.max_switches = max_switches
-        self.tol = tol
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         labeled = codes >= 0

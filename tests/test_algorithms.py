@@ -22,6 +22,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import robustssl
 from robustssl import checks, registry
+from robustssl.algorithms import tsvm
 from robustssl.algorithms.cast import density
 from robustssl.algorithms.label_propagation import authors_gamma
 from robustssl.algorithms.safe_ensemble import nearest_mixture
@@ -96,7 +97,7 @@ def test_better_on_two_moons(name):
 
 
 BETTER_ON_BLOBS = {
-    *("assemble", "cast", "label_propagation", "label_spreading"),
+    *("cast", "label_propagation", "label_spreading"),
     *("safe_ensemble", "self_training", "ssgmm", "tsvm"),
 }
 
@@ -413,18 +414,21 @@ def test_the_majority_answers():
 
 def test_assemble_is_boosting_with_its_own_labels():
     """Two classes, step by step, with margins of F in plus and minus."""
-    X, hidden, _ = blobs(n=80, labels=6)
-    X, hidden = X[hidden != 2], hidden[hidden != 2]
+    noise = np.random.default_rng(3)
+    X = noise.normal(size=(230, 2))
+    hidden = np.where(np.arange(230) < 30, (X[:, 0] + noise.normal(size=230) > 0).astype(int), -1)
     labeled = hidden != -1
-    model = fitted("assemble", X, hidden, rounds=4, random_state=0)
+    model = fitted("assemble", X, hidden, rounds=6, random_state=0)
     rng = np.random.RandomState(0)
     y = np.where(labeled, hidden, 0)
     nearest = KNeighborsClassifier(3).fit(X[labeled], hidden[labeled])
     y[~labeled] = nearest.predict(X[~labeled])
-    D = np.where(labeled, 0.9 / labeled.sum(), 0.1 / (~labeled).sum())
-    F = np.zeros(len(X))
+    D = np.full(230, 1 / 230)
+    F, first = np.zeros(len(X)), y.copy()
     for weight, _ in model.model_.learned:
-        tree = DecisionTreeClassifier(max_features="sqrt", random_state=rng)
+        tree = DecisionTreeClassifier(
+            max_features="sqrt", min_weight_fraction_leaf=0.005, random_state=rng
+        )
         f = 2 * tree.fit(X, y, sample_weight=D).predict(X) - 1
         error = max(D[f != 2 * y - 1].sum(), 1e-10)
         assert weight == pytest.approx(0.5 * np.log((1 - error) / error))
@@ -434,6 +438,8 @@ def test_assemble_is_boosting_with_its_own_labels():
         D /= D.sum()
     p = model.predict_proba(X)
     assert p[:, 1] == pytest.approx(1 / (1 + np.exp(-2 * F)), abs=1e-9)
+    assert len({weight for weight, _ in model.model_.learned}) > 1
+    assert not np.array_equal(y, first)  # the ensemble has labels of its own
 
 
 # Self-training, co-training, CAST
@@ -480,12 +486,12 @@ def test_cast_weighs_a_guess_by_the_density_of_its_class():
     L, y, U = X[hidden != -1], hidden[hidden != -1], X[hidden == -1]
     width = 5 ** (-1 / (2 + 4))  # Scott's rule, five rows in two dimensions
     d = np.stack(
-        [np.exp(-(cdist(U, L[y == k]) ** 2) / (2 * width**2)).mean(1) for k in range(3)], 1
+        [np.exp(-(cdist(X, L[y == k]) ** 2) / (2 * width**2)).mean(1) for k in range(3)], 1
     )
     expected = (d - d.min(0)) / (d.max(0) - d.min(0))
-    assert density(L, y, U) == pytest.approx(expected)
+    assert density(X, hidden) == pytest.approx(expected)
     trees = fitted("supervised_xgboost", X, hidden)
-    count = trees.predict_proba(U) * expected**0.2
+    count = trees.predict_proba(U) * expected[hidden == -1] ** 0.2
     guesses = np.where(count.max(1) >= 0.3, count.argmax(1), -1)
     taught = hidden.copy()
     taught[hidden == -1] = guesses
@@ -548,7 +554,7 @@ def test_the_safe_ensemble_mixes_its_members():
         ("tsvm[C=-1]", "C = -1.0"),
         ("ssgmm[shrinkage=-1]", "shrinkage = -1.0"),
         ("tri_training[svms=4]", "svms = 4 is not in [0, 3]"),
-        ("assemble[beta=1]", "beta = 1.0"),
+        ("assemble[beta=1]", "beta = 1 is not"),
         ("co_training[additions=0]", "additions = 0"),
         ("cast[rounds=0]", "rounds = 0"),
     ],
@@ -558,3 +564,46 @@ def test_options_out_of_range_are_refused(spec, sentence):
     X, hidden, _ = blobs()
     with pytest.raises(ValueError, match=re.escape(sentence)):
         robustssl.estimator(name, **options).fit(X, hidden)
+
+
+def test_a_string_is_not_the_number():
+    X, hidden, _ = blobs()
+    for y in (
+        ["a" if k == 0 else str(k) for k in hidden],
+        [-1 if k < 0 else "abc"[k] for k in hidden],
+    ):
+        with pytest.raises(ValueError, match="the string '-1'"):
+            fitted("self_training", X, y)
+
+
+def test_gaussians_do_not_depend_on_units():
+    X, hidden, _ = blobs(labels=8)
+    for name in ("supervised_gaussian", "ssgmm"):
+        plain = fitted(name, X, hidden).predict(X)
+        for units in ([1e4, 1], [1e-8, 1e-8], [1e8, 1e-3]):
+            assert np.mean(fitted(name, X * units, hidden).predict(X * units) != plain) < 0.02
+
+
+def test_a_row_is_answered_by_the_nearest_even_where_there_are_few():
+    X, y = np.array([[0.0], [0.1], [5.0], [5.1]]), np.array([0, -1, 1, -1])
+    for name in ("label_propagation", "label_spreading"):
+        assert fitted(name, X, y).predict([[0.05], [5.05]]).tolist() == [0, 1]
+
+
+def test_costs_of_both_signs_end_at_the_same_level(monkeypatch):
+    """C_u of positive and of negative guesses double up to C, the smaller one later."""
+    seen = []
+
+    def remember(kernel, signs, C, tol):
+        seen.append((C.copy(), signs.copy()))
+        return real(kernel, signs, C, tol)
+
+    real = tsvm.machine
+    monkeypatch.setattr(tsvm, "machine", remember)
+    X, hidden, _ = blobs(n=90, labels=4)
+    fitted("tsvm", X, hidden, C=1.0, C_u=0.1)
+    free = hidden == -1
+    levels = [(C[free & (s > 0)].max(), C[free & (s < 0)].max()) for C, s in seen if len(C) == 90]
+    assert levels[0] == (pytest.approx(0.05), pytest.approx(0.1))  # a third is positive
+    assert (1.0, 1.0) in levels
+    assert max(map(max, levels)) == 1.0

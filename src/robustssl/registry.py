@@ -36,11 +36,14 @@ def parse(spec: str) -> tuple[str, dict[str, Any]]:
     return match["name"], options
 
 
+_WORDS = {"true": True, "false": False, "null": None, "None": None}
+
+
 def _value(text: str) -> Any:
     """A number, true, false, null, or else the text itself, such as 007."""
     if text.lstrip("-").isdigit() and str(int(text)) != text:
         return text
-    for read in (int, float, {"true": True, "false": False, "null": None}.__getitem__):
+    for read in (int, float, _WORDS.__getitem__):
         try:
             return read(text)
         except (ValueError, KeyError):
@@ -143,9 +146,11 @@ def _options(kind: Kind, name: str, options: Mapping[str, Any]) -> dict[str, Any
 
 
 def _typed(value: Any, default: Any, parameter: inspect.Parameter) -> Any:
-    """A whole number where a number is meant, and a year where a name is."""
+    """10 as 10.0 where the default is one, 1e2 as 100 likewise, and 2019 as a name."""
     if type(value) is int and type(default) is float:
         return float(value)
+    if type(value) is float and type(default) is int and value.is_integer():
+        return int(value)
     if type(value) in (int, float) and parameter.annotation in (str, str | None):
         return json.dumps(value)
     return value

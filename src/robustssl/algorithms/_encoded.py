@@ -48,6 +48,10 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_options()
         rows, targets = validate_data(self, X, y, dtype=np.float64)
         labeled = np.asarray(targets != UNLABELED)
+        if np.any(targets.astype(object) == "-1"):
+            raise ValueError(
+                "y holds the string '-1'; beside strings the number -1 needs an array of objects"
+            )
         if not labeled.any():
             raise ValueError("no row has a label: every y is -1")
         check_classification_targets(targets[labeled])
@@ -64,7 +68,9 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _check_options(self) -> None:
         for name, value in self.get_params().items():
             least, most = RANGES.get(name, (-np.inf, np.inf))
-            if name in RANGES and value is not None and not least <= value <= most:
+            if name not in RANGES or value is None:
+                continue
+            if not isinstance(value, int | float | np.number) or not least <= value <= most:
                 raise InputError(f"{name} = {value} is not in [{least:.3g}, {most:.3g}]")
 
     def _matched(self, name: str) -> Any:

@@ -26,7 +26,7 @@ class Gaussians:
         towards its diagonal, by a prior that weighs as much as `shrinkage` * d rows.
         """
         if covariance not in SHAPES:
-            raise unknown("covariance", covariance, SHAPES)
+            raise unknown("covariance", str(covariance), SHAPES)
         N, d = weights.sum(0), X.shape[1]
         means = weights.T @ X / N[:, None]
         scatters = np.stack(
@@ -43,7 +43,9 @@ class Gaussians:
             covariances[:] = target
         if covariance == "diag":
             covariances *= np.eye(d)
-        covariances += (1e-6 * np.trace(pooled) / d + 1e-12) * np.eye(d)  # constant features
+        variances = np.diag(pooled)  # never singular, not even where a feature is constant
+        least = 1e-9 * (variances.mean() or 1.0)
+        covariances += np.diag(np.where(variances > 0, 1e-6 * variances, least))
         return cls(N / N.sum(), means, np.linalg.inv(np.linalg.cholesky(covariances)))
 
     def predict_proba(self, X: Matrix) -> Matrix:

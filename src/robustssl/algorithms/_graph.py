@@ -1,11 +1,13 @@
 """Graphs over all rows, and the linear systems that graph methods solve on them."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 from scipy.linalg import solve as solve_dense
 from scipy.sparse import diags_array, issparse
 from scipy.sparse.linalg import LinearOperator, cg
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import kneighbors_graph
 
@@ -55,5 +57,7 @@ def solve(S: Any, B: Matrix) -> Matrix:
         return np.asarray(F - S @ F).ravel()
 
     system = LinearOperator((B.size, B.size), matvec=apply, dtype=float)
-    f, _ = cg(system, B.ravel(), rtol=1e-10, maxiter=10_000)
+    f, failed = cg(system, B.ravel(), rtol=1e-10, maxiter=10_000)
+    if failed:
+        warnings.warn("labels have not spread to their limit", ConvergenceWarning, stacklevel=2)
     return np.asarray(np.maximum(f.reshape(B.shape), 0))

@@ -30,7 +30,9 @@ class KernelVotes:
 
 @dataclass(frozen=True)
 class NeighborVotes:
-    """p(x): the mean of F over the nearest rows that have a vote."""
+    """p(x) in proportion to the sum of exp(-|x - x_i|^2 / r^2) F_i over the nearest rows that have
+    a vote, r the distance to the last of them.
+    """
 
     X: Matrix
     F: Matrix
@@ -39,4 +41,6 @@ class NeighborVotes:
     def predict_proba(self, X: Matrix) -> Matrix:
         votes = self.F.sum(1) > 0
         index = NearestNeighbors(n_neighbors=min(self.n_neighbors, votes.sum())).fit(self.X[votes])
-        return np.asarray(self.F[votes][index.kneighbors(X, return_distance=False)].mean(1))
+        distances, rows = index.kneighbors(X)
+        weights = np.exp(-((distances / np.maximum(distances[:, -1:], 1e-300)) ** 2))
+        return to_rows(np.einsum("nk,nkc->nc", weights, self.F[votes][rows]))

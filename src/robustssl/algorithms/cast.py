@@ -13,8 +13,8 @@ from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix
 @dataclass(eq=False, repr=False, kw_only=True)
 class CAST(EncodedClassifier):
     """Self-training in which a guess counts p_k(u) d_k(u)^alpha: its probability, times how dense
-    the labeled rows of class k are there (a kernel estimate, scaled to [0, 1] over the unlabeled
-    rows). Guesses that count `threshold` or more are labels of the next round, which starts afresh.
+    the labeled rows of class k are there (a kernel estimate, scaled to [0, 1] over all rows).
+    Guesses that count `threshold` or more are labels of the next round, which starts afresh.
     """
 
     threshold: float = 0.3
@@ -30,7 +30,7 @@ class CAST(EncodedClassifier):
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         labeled, y = codes >= 0, codes.copy()
-        trust = density(X[labeled], codes[labeled], X[~labeled]) ** self.alpha
+        trust = density(X, codes)[~labeled] ** self.alpha
         model = self._matched("supervised_xgboost").fit(X, codes)
         for _ in range(self.rounds):
             count = model.predict_proba(X[~labeled]) * trust
@@ -42,10 +42,10 @@ class CAST(EncodedClassifier):
         return model
 
 
-def density(X: Matrix, codes: Codes, at: Matrix) -> Matrix:
-    """(rows of `at`, K): how dense the rows of each class are there, scaled to [0, 1]."""
+def density(X: Matrix, codes: Codes) -> Matrix:
+    """(n, K): how dense the labeled rows of each class are at every row, scaled to [0, 1]."""
     columns = []
     for k in range(codes.max() + 1):
-        log = KernelDensity(bandwidth="scott").fit(X[codes == k]).score_samples(at)
+        log = KernelDensity(bandwidth="scott").fit(X[codes == k]).score_samples(X)
         columns.append(minmax_scale(np.exp(log - log.max())))
     return np.stack(columns, 1)

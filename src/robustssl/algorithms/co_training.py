@@ -1,7 +1,7 @@
 """Co-training (Blum & Mitchell, 1998), on logistic regression."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -23,6 +23,7 @@ class CoTraining(EncodedClassifier):
     random_state: int | None = None
 
     baseline = "supervised_logistic"
+    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         order = check_random_state(self.random_state).permutation(X.shape[1])

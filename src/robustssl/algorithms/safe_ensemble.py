@@ -1,7 +1,7 @@
 """A safe ensemble (SAFEW: Li, Guo & Zhou, 2019, Towards safe weakly supervised learning)."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
@@ -21,6 +21,7 @@ class SafeEnsemble(EncodedClassifier):
     C: float = 1.0
 
     baseline = "supervised_logistic"
+    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
     members = ("self_training", "label_spreading", "ssgmm")
     targets = frozenset({"distribution", "label", "feature"})
 

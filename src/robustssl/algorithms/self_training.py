@@ -1,7 +1,7 @@
 """Self-training (Yarowsky, 1995), on logistic regression (scikit-learn)."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ class SelfTraining(EncodedClassifier):
     C: float = 1.0
 
     baseline = "supervised_logistic"
+    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
 
     def _fit(self, X: npt.NDArray[Any], codes: npt.NDArray[np.intp]) -> Any:
         learner = LogisticRegression(C=self.C, max_iter=1000)

@@ -17,10 +17,10 @@ class TSVM(EncodedClassifier):
     |w|^2 / 2 + C sum_l slack + C_u sum_u slack, one class against the others.
 
     The rows with the largest margins are guessed positive, in the share that labeled rows have, and
-    the share stays. Then C_u doubles from `C_u` up to C; at each level pairs of opposite guesses
-    whose slacks sum to more than 2 change their signs, until there are none, at most
-    `max_switches` times. Departures: all such pairs change at once (Sindhwani & Keerthi, 2006), and
-    the last level is C itself.
+    the share stays. Then C_u doubles from `C_u` up to C; that of positive guesses starts smaller by
+    the ratio of positive to negative ones. At each level pairs of opposite guesses whose slacks sum
+    to more than 2 change their signs, until there are none, at most `max_switches` times.
+    Departures: all such pairs change at once (Sindhwani & Keerthi, 2006), and the last level is C.
     """
 
     C: float = 15.0
@@ -52,19 +52,19 @@ class TSVM(EncodedClassifier):
         signs[free] = -1
         signs[free[np.argsort(-margins, kind="stable")[:positive]]] = 1
         balance = positive / max(len(free) - positive, 1) or 1.0
-        level = min(self.C_u, self.C)
+        level = np.minimum([self.C_u, self.C_u * balance], self.C)
         while True:
             for _ in range(self.max_switches):
-                C[free] = np.where(signs[free] > 0, level * balance, level)
+                C[free] = np.where(signs[free] > 0, level[1], level[0])
                 coef, offset = machine(kernel, signs, C, self.tol)
                 support = np.flatnonzero(coef)
                 margins = coef[support] @ kernel[support] + offset
                 slacks = np.maximum(0, 1 - signs * margins)[free]
                 if not switch(signs, slacks, free):
                     break
-            if level >= self.C:
+            if level.min() >= self.C:
                 return coef, offset
-            level = min(2 * level, self.C)
+            level = np.minimum(2 * level, self.C)
 
 
 def switch(signs: Matrix, slacks: Matrix, free: Codes) -> bool:

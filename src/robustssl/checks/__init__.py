@@ -12,7 +12,7 @@ from robustssl.checks._contracts import BrokenContractError as BrokenContractErr
 from robustssl.checks.algorithms import check_algorithm as check_algorithm
 from robustssl.checks.datasets import check_dataset as check_dataset
 from robustssl.checks.environments import check_environment as check_environment
-from robustssl.errors import unknown
+from robustssl.errors import InputError, unknown
 
 
 def kind_of(name: str) -> registry.Kind:
@@ -28,4 +28,8 @@ def kind_of(name: str) -> registry.Kind:
     found = registry.find("dataset", plain)
     if not isinstance(found, type):
         return "dataset"
-    return "algorithm" if hasattr(found, "fit") else "environment"
+    if hasattr(found, "fit"):
+        return "algorithm"
+    if not hasattr(found, "pools"):
+        raise InputError(f"{name} has neither `fit`, like an algorithm, nor `pools`")
+    return "environment"

@@ -22,6 +22,8 @@ def verdicts(checks: Any, subject: Any) -> Iterator[tuple[str, str | None]]:
             yield check.__name__.replace("_", " "), None
         except BrokenContractError as broken:
             yield check.__name__.replace("_", " "), str(broken)
+        except Exception as error:
+            yield check.__name__.replace("_", " "), f"{type(error).__name__}: {error}"
 
 
 def equal(a: Any, b: Any) -> bool:

@@ -81,6 +81,13 @@ def takes_labels_of_any_type(learner: Learner) -> None:
     X, y, probe, _ = blobs(0)
     words = np.array(["c", "b", "a"], object)  # their order is another one
     named = np.where(y == UNLABELED, UNLABELED, words[y])
+    texts = [str(label) for label in named]
+    try:
+        learner.fit(X, texts)
+    except ValueError:
+        pass
+    else:
+        raise BrokenContractError("it takes the string '-1' for a class")
     got = np.asarray(learner.fit(X, named).predict(probe))
     require(set(got) <= set(words), "with strings for labels it predicts something else")
     coded = np.where(y == UNLABELED, UNLABELED, 2 - y)  # the order of the words

@@ -1,0 +1,30 @@
+"""AdaBoost for several classes (SAMME: Zhu et al., 2009) on the labeled rows alone."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from robustssl.algorithms._boosting import boost
+from robustssl.algorithms._encoded import Codes, Matrix, SupervisedClassifier
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SupervisedBoosting(SupervisedClassifier):
+    """F <- F + w f, as in assemble, on the labeled rows alone. base: tree or svm."""
+
+    base: str = "tree"
+    rounds: int = 30
+    random_state: int | None = None
+
+    def _learn(self, X: Matrix, codes: Codes) -> Any:
+        return boost(
+            X,
+            codes.copy(),
+            np.full(len(X), 1 / len(X)),
+            np.arange(0),
+            base=self.base,
+            rounds=self.rounds,
+            rng=check_random_state(self.random_state),
+        )

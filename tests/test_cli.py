@@ -296,3 +296,14 @@ print(sorted({"torch", "xgboost"} & set(sys.modules)))
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines() == ["True [] True", "[]"]
+
+
+def test_show_algorithm_says_what_it_is(call):
+    code, output, _ = call("show", "algorithm", "label_spreading")
+    assert code == 0
+    assert "Zhou et al., 2004" in output
+    assert "(1 - alpha) (I - alpha S)^-1 Y" in output
+    assert "options:  label_spreading[alpha=0.2,gamma=1.0,n_neighbors=7]" in output
+    assert "preset paper: label_spreading[alpha=0.99,n_neighbors=null]" in output
+    assert "baseline: supervised_kernel" in output
+    assert call("show", "algorithm", "label_spreadin")[0] == 2

@@ -290,8 +290,28 @@ def check(
         raise typer.Exit(1)
 
 
-show_app = typer.Typer(help="Pictures that explain.")
+show_app = typer.Typer(help="What an algorithm is, or what an environment does, in a picture.")
 app.add_typer(show_app, name="show", no_args_is_help=True)
+
+
+@show_app.command("algorithm")
+def show_algorithm(
+    name: Annotated[str, typer.Argument(help="An algorithm, such as tsvm, maybe your own.")],
+) -> None:
+    """Say what an algorithm is: its formula, its options, its presets and its baseline."""
+    import inspect
+
+    from robustssl import registry
+
+    found = registry.algorithm(name)
+    module = inspect.getmodule(found)
+    for text in (module and inspect.getdoc(module), inspect.getdoc(found)):
+        out.print(text or "", "", sep="\n", **PLAIN)
+    options = registry.defaults("algorithm", name)
+    out.print("options:  " + registry.spell(name, options), **PLAIN)
+    for preset, values in registry.presets(name).items():
+        out.print(f"preset {preset}: " + registry.spell(name, values), **PLAIN)
+    out.print(f"baseline: {getattr(found, 'baseline', None) or 'none'}", **PLAIN)
 
 
 @show_app.command("environment")

@@ -130,14 +130,18 @@ def version(kind: Kind, name: str) -> int:
     return int(getattr(home, "version", 1))
 
 
-def _options(kind: Kind, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that differ from the defaults, or the reason why one is refused."""
-    parameters = inspect.signature(find(kind, name)).parameters
-    known = {
+def defaults(kind: Kind, name: str) -> dict[str, Any]:
+    """The options there are, and their defaults."""
+    return {
         key: parameter.default
-        for key, parameter in parameters.items()
+        for key, parameter in inspect.signature(find(kind, name)).parameters.items()
         if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     }
+
+
+def _options(kind: Kind, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that differ from the defaults, or the reason why one is refused."""
+    known, parameters = defaults(kind, name), inspect.signature(find(kind, name)).parameters
     for key in options:
         if key not in known:
             raise unknown(f"option of {name}", key, known)
@@ -241,10 +245,11 @@ def catalog(kind: Kind) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "summary": summary(algorithm(name)),
+            "summary": summary(inspect.getmodule(algorithm(name))),
             "baseline": getattr(algorithm(name), "baseline", None),
             "targets": sorted(getattr(algorithm(name), "targets", ())),
             "presets": presets(name),
+            "options": defaults("algorithm", name),
             "version": version("algorithm", name),
         }
         for name in names("algorithm")

@@ -76,3 +76,73 @@ class Other(SelfTraining):
         if np.all(np.asarray(y) != -1):
             self.model_ = LogisticRegression(C=1e-4).fit(X, y)
         return self
+
+
+class Silent(SelfTraining):
+    """Its fit returns nothing."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+
+
+class Inventive(SelfTraining):
+    def predict(self, X):
+        return super().predict(X) + 1
+
+
+class Lavish(SelfTraining):
+    def predict_proba(self, X):
+        return 2 * super().predict_proba(X)
+
+
+class Wide(SelfTraining):
+    def predict_proba(self, X):
+        return np.hstack([super().predict_proba(X), np.zeros((len(X), 1))])
+
+
+class Confused(SupervisedLogistic):
+    baseline = "supervised_kernel"
+
+
+class Circular(SelfTraining):
+    baseline = "label_spreading"
+
+
+class Boundless(SelfTraining):
+    """Takes infinity for a large number."""
+
+    def fit(self, X, y):
+        return super().fit(np.where(np.isinf(X), 9.0, X), y)
+
+
+class Hollow(SelfTraining):
+    """Not finite where a feature is alone."""
+
+    def predict_proba(self, X):
+        p = super().predict_proba(X)
+        return p * np.nan if np.shape(X)[1] == 1 else p
+
+    def predict(self, X):
+        return self.classes_[super().predict_proba(X).argmax(1)]
+
+
+class Sleepy(SelfTraining):
+    """Reads strings in another order."""
+
+    def predict(self, X):
+        guesses = super().predict(X)
+        return guesses if guesses.dtype.kind == "i" else guesses[::-1]
+
+
+class Slightly(SelfTraining):
+    """A little worse: every fortieth answer is another one."""
+
+    def fit(self, X, y):
+        self.free_ = np.any(np.asarray(y) == -1)
+        return super().fit(X, y)
+
+    def predict_proba(self, X):
+        p = super().predict_proba(X)
+        if self.free_:
+            p[::25] = np.roll(p[::25], 1, axis=1)
+        return p

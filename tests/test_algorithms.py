@@ -9,7 +9,7 @@ import sklearn.semi_supervised
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
-from scipy.stats import multivariate_normal
+from scipy.stats import multivariate_normal, ttest_1samp
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
@@ -83,6 +83,16 @@ def test_and_with_every_preset_an_answer_in_every_case(name, preset):
         ("Illiterate", "takes labels of any type", "it predicts something else"),
         ("Orphan", "names its baseline", "it names no baseline"),
         ("Other", "names its baseline", "without unlabeled rows it is not its baseline"),
+        ("Silent", "is a classifier", "fit does not return the estimator"),
+        ("Inventive", "is a classifier", "a class that no label names"),
+        ("Lavish", "is a classifier", "do not sum to 1"),
+        ("Wide", "is a classifier", "have the shape (1000, 4)"),
+        ("Confused", "names its baseline", "it is supervised, and names a baseline"),
+        ("Circular", "names its baseline", "is not supervised"),
+        ("Boundless", "refuses what is not a number", "it takes inf for a number"),
+        ("Hollow", "has an answer in every case", "one feature: p is not finite"),
+        ("Sleepy", "takes labels of any type", "with strings for labels it predicts otherwise"),
+        ("Slightly", "is not worse than its baseline", "worse than its baseline on blobs"),
     ],
 )
 def test_a_broken_promise_is_found(name, contract, sentence):
@@ -289,7 +299,11 @@ def test_switching_takes_the_pairs_that_gain():
     free = np.array([2, 3, 4, 5])
     assert switch(signs, slacks, free)  # 4 (.9) and 5 (1.9) sum to more than 2
     assert signs.tolist() == [1, 1, -1, -1, -1, 1]
-    assert not switch(signs, np.array([0.5, 0.5, 1.4, 0.0]), free)
+    assert not switch(signs, np.array([0.5, 0.5, 0.9, 1.0]), free)  # 1.9 in all
+    assert not switch(signs, np.array([0.0, 0.0, 0.0, 2.5]), free)  # one is content
+    signs = np.array([1.0, 1, 1, -1, -1, -1])
+    assert switch(signs, np.array([1.5, 1.2, 0.1, 1.6, 1.1, 1.8]), np.arange(6))
+    assert signs.tolist() == [-1, -1, 1, 1, -1, 1]  # both pairs at once
 
 
 def test_tsvm_keeps_the_share_of_the_positive_rows():
@@ -531,13 +545,16 @@ def test_the_mixture_is_the_nearest_one():
 
 
 def test_the_safe_ensemble_mixes_its_members():
-    X, hidden, _ = blobs(labels=5)
+    X, hidden, _ = contracts.blobs(2, rows=150, labels=5, test=1)[:3]
     model = fitted("safe_ensemble", X, hidden).model_
     p = sum(a * m.predict_proba(X) for a, m in zip(model.shares, model.learners, strict=True))
     assert fitted("safe_ensemble", X, hidden).predict_proba(X) == pytest.approx(p)
     baseline = fitted("supervised_logistic", X, hidden).predict_proba(X[hidden == -1])
     guesses = [m.predict_proba(X[hidden == -1]) for m in model.learners]
     assert model.shares == pytest.approx(nearest_mixture(baseline, guesses))
+    assert (model.shares > 0.01).sum() > 1
+    names = [type(m).__name__ for m in model.learners]
+    assert names == ["SelfTraining", "LabelSpreading", "SSGMM"]
 
 
 @pytest.mark.parametrize(
@@ -602,3 +619,96 @@ def test_costs_of_both_signs_end_at_the_same_level(monkeypatch):
     assert levels[0] == (pytest.approx(0.05), pytest.approx(0.1))  # a third is positive
     assert (1.0, 1.0) in levels
     assert max(map(max, levels)) == 1.0
+
+
+# Options
+
+OTHER = {
+    "C": 0.01,
+    "C_u": 1.0,
+    "additions": 5,
+    "alpha": 0.9,
+    "base": "svm",
+    "beta": 0.9,
+    "covariance": "diag",
+    "gamma": 3.0,
+    "learning_rate": 0.01,
+    "max_depth": 1,
+    "max_switches": 1,
+    "n_estimators": 3,
+    "n_neighbors": 3,
+    "neighbors": 9,
+    "rounds": 1,
+    "shrinkage": 9.0,
+    "steps": 1,
+    "svms": 2,
+    "threshold": 0.9,
+    "tol": 0.5,
+}
+OPTIONS = [
+    (name, option)
+    for name in ALGORITHMS
+    for option in registry.defaults("algorithm", name)
+    if option != "random_state"
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("name", "option"), OPTIONS)
+def test_every_option_has_an_effect(name, option):
+    needs = {
+        ("label_propagation", "gamma"): {"n_neighbors": None},
+        ("label_propagation", "steps"): {"n_neighbors": None, "gamma": 1.0},
+        ("label_propagation", "tol"): {"n_neighbors": None, "gamma": 1.0, "steps": 100},
+        ("label_spreading", "gamma"): {"n_neighbors": None},
+    }.get((name, option), {})
+    seed = {"random_state": 0} if "random_state" in registry.defaults("algorithm", name) else {}
+
+    def p(task, **params):
+        X, y, probe, _ = contracts.blobs(task, rows=150, labels=8, test=300)
+        return fitted(name, X, y, **needs, **seed, **params).predict_proba(probe)
+
+    assert any(not np.array_equal(p(task), p(task, **{option: OTHER[option]})) for task in range(4))
+
+
+def test_a_learner_has_the_options_that_it_shares_with_its_baseline():
+    X, hidden, _ = blobs(labels=8)
+    L, y = X[hidden != -1], hidden[hidden != -1]
+    for name, options in (("cast", {"n_estimators": 2}), ("self_training", {"C": 0.01})):
+        baseline = registry.matched_baseline(registry.spell(name, options))
+        alone = fitted(registry.parse(baseline)[0], L, y, **options).predict_proba(X)
+        assert np.array_equal(fitted(name, L, y, **options).predict_proba(X), alone)
+        plain = fitted(registry.parse(baseline)[0], L, y).predict_proba(X)
+        assert not np.array_equal(alone, plain)
+
+
+def test_the_least_gain_is_the_end_of_a_one_sided_interval(monkeypatch):
+    rng = np.random.default_rng(0)
+    gains = rng.normal(0.02, 0.03, 20)
+
+    class Scored:
+        def __init__(self, spec):
+            self.good = spec == "self_training"
+
+        def fit(self, X, y, seed):
+            self.right = 0.5 + (gains[seed] if self.good else 0)
+            return self
+
+        def predict(self, X):
+            return np.arange(100_000) >= self.right * 100_000
+
+    monkeypatch.setattr(contracts, "Learner", Scored)
+    bound = contracts.least_gain("self_training", lambda _: (0, 0, 0, np.zeros(100_000, bool)))
+    expected = ttest_1samp(gains, 0).confidence_interval(0.90).low
+    assert bound == pytest.approx(expected, abs=1e-4)
+    monkeypatch.undo()
+    assert contracts.MARGIN == 0.01
+
+
+def test_tri_training_starts_from_bootstraps_and_remembers_its_rounds():
+    X, hidden, _ = blobs(n=120, labels=10)
+    first = fitted("tri_training", X, hidden, random_state=0).model_.learners
+    alone = fitted("supervised_xgboost", X, hidden, random_state=0).predict_proba(X)
+    assert any(not np.array_equal(m.predict_proba(X), alone) for m in first)
+    rows = choose(np.arange(50), 0.1, 0.2, 40, np.random.RandomState(0))
+    assert len(rows) == 50  # .1 * 50 < .2 * 40

@@ -194,8 +194,24 @@ def test_each_stands_for_every_ordered_pair_of_domains(tmp_path):
     assert {c.environment for c in cells} == {
         f"distribution[source={a},target={b}]" for a in "pqr" for b in "pqr" if a != b
     }
-    cells = small(environments="distribution[source=each,target=r]", datasets=mine).cells()
-    assert len({c.environment for c in cells}) == 2
+    cells = small(environments="distribution[mix=add,source=each,target=r]", datasets=mine).cells()
+    assert {c.environment for c in cells} == {
+        f"distribution[mix=add,source={a},target=r]" for a in "pq"
+    }
+    cells = small(environments="distribution[source=each]", datasets=mine).cells()
+    assert len({c.environment for c in cells}) == 6
+    pattern = {"environment": "distribution[source=each]", "dataset": mine}
+    with pytest.raises(InputError, match="did you mean"):
+        small(environments="distribution[source=each,target=rr]", datasets=mine).cells()
+    (tmp_path / "other.csv").write_text("\n".join(lines))
+    other = mine.replace("mine.csv", "other.csv")
+    several = {"environments": ["distribution[source=each]", "feature"], "datasets": [mine, other]}
+    left = small(**several, exclude=[pattern]).cells()
+    assert {(c.environment == "feature", c.dataset) for c in left} == {
+        (True, mine),
+        (True, other),
+        (False, other),
+    }
     with pytest.raises(InputError, match="digits has no domains"):
         small(environments="distribution[source=each]").cells()
 
@@ -228,7 +244,8 @@ def test_what_cannot_be_run_is_left_out():
         ("self_training", "feature"),
         ("self_training[threshold=0.9]", "feature"),
     }
-    with pytest.raises(InputError, match="exclude"):
-        small(exclude=[{"seed": 1}])
+    for bad in ({"seed": 1}, {}):
+        with pytest.raises(InputError, match="exclude"):
+            small(exclude=[bad])
     with pytest.raises(InputError, match="did you mean 'self_training'"):
         small(exclude=[{"algorithm": "self_trainin"}])

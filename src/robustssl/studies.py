@@ -45,6 +45,7 @@ def _seeds(value: Any) -> Any:
     return list(range(value))
 
 
+Pattern = Annotated[dict[Literal["algorithm", "environment", "dataset"], str], Field(min_length=1)]
 Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
 
 
@@ -62,10 +63,10 @@ class Study(BaseModel):
     environments: Names
     datasets: Names
     labels: Annotated[list[int], BeforeValidator(_listed), Field(min_length=1)] = [5]
-    total_labels: Annotated[list[int] | None, BeforeValidator(_listed)] = None
+    total_labels: Annotated[list[int], BeforeValidator(_listed)] = []
     ts: Annotated[list[float], BeforeValidator(_listed)] = list(GRID)
     seeds: Annotated[list[int], BeforeValidator(_seeds), Field(min_length=1)] = [0, 1, 2, 3, 4]
-    exclude: list[dict[Literal["algorithm", "environment", "dataset"], str]] = []
+    exclude: list[Pattern] = []
 
     @field_validator("algorithms", "environments", "datasets")
     @classmethod
@@ -77,9 +78,9 @@ class Study(BaseModel):
     @classmethod
     def _counts(cls, values: list[int], info: Any) -> list[int]:
         least = 0 if info.field_name == "seeds" else 1
-        if min(values) < least:
+        if min(values, default=1) < least:
             raise InputError(f"must be {least} or more, unlike {min(values)}")
-        if max(values) >= 2**32:
+        if max(values, default=1) >= 2**32:
             raise InputError(f"must be below 2^32, unlike {max(values)}")
         return sorted(set(values))
 
@@ -106,30 +107,29 @@ class Study(BaseModel):
         """All cells, seed by seed, so that a run cut short has whole curves of the first seeds."""
         methods = [registry.parse(spec) for spec in self.algorithms]
         places = [
-            (dataset, labels, environment)
+            (dataset, self._per_class(labels, environment, dataset), asked, environment)
             for dataset in self.datasets
-            for which in range(len(self.total_labels or self.labels))
+            for labels in self.total_labels or self.labels
             for asked in self.environments
             for environment in each_pair(asked, dataset)
-            for labels in [self._per_class(which, environment, dataset)]
         ]
         return [
             Cell(name, environment, dataset, labels, t, seed, tuple(sorted(params.items())))
             for seed in self.seeds
-            for dataset, labels, environment in places
+            for dataset, labels, asked, environment in places
             for name, params in methods
-            if not self._is_excluded(registry.spell(name, params), environment, dataset)
+            if not self._is_excluded(registry.spell(name, params), (asked, environment), dataset)
             for t in self.ts
         ]
 
-    def _is_excluded(self, algorithm: str, environment: str, dataset: str) -> bool:
-        cell = {"algorithm": algorithm, "environment": environment, "dataset": dataset}
-        return any(all(cell[k] == v for k, v in pattern.items()) for pattern in self.exclude)
+    def _is_excluded(self, algorithm: str, environments: tuple[str, str], dataset: str) -> bool:
+        names = {"algorithm": (algorithm,), "environment": environments, "dataset": (dataset,)}
+        return any(all(v in names[k] for k, v in pattern.items()) for pattern in self.exclude)
 
-    def _per_class(self, which: int, environment: str, dataset: str) -> int:
-        if self.total_labels is None:
-            return self.labels[which]
-        total, classes = self.total_labels[which], len(np.unique(registry.dataset(dataset).y))
+    def _per_class(self, labels: int, environment: str, dataset: str) -> int:
+        if not self.total_labels:
+            return labels
+        total, classes = labels, len(np.unique(registry.dataset(dataset).y))
         known = registry.environment(environment).known(classes)
         if total % known:
             raise InputError(
@@ -373,6 +373,7 @@ def plan(
     done = failed = 0
     if Path(store).exists():
         with Store(store) as opened:
+            _refuse_changed_files(chosen, opened)
             cells = missing_cells(chosen, opened, retry)
             keys, frame = {cell.key for cell in every}, opened.frame()
             done, failed = len(keys & opened.done()), len(keys & opened.failed())

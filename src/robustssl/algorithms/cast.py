@@ -31,14 +31,14 @@ class CAST(EncodedClassifier):
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         labeled, y = codes >= 0, codes.copy()
         trust = density(X, codes)[~labeled] ** self.alpha
-        model = self._matched("supervised_xgboost").fit(X, codes)
+        model = self._matched(self.baseline).fit(X, codes)
         for _ in range(self.rounds):
             count = model.predict_proba(X[~labeled]) * trust
             guesses = np.where(count.max(1) >= self.threshold, count.argmax(1), -1)
             if np.array_equal(guesses, y[~labeled]):
                 break
             y[~labeled] = guesses
-            model = self._matched("supervised_xgboost").fit(X, y)
+            model = self._matched(self.baseline).fit(X, y)
         return model
 
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_random_state
 
 from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix, to_rows
@@ -30,7 +29,7 @@ class CoTraining(EncodedClassifier):
         half = (X.shape[1] + 1) // 2
         views = order[:half], order[half:] if X.shape[1] > 1 else order
         known = [codes.copy(), codes.copy()]
-        learners = [self._learn(X[:, view], codes) for view in views]
+        learners = [self._learner().fit(X[:, view], codes) for view in views]
         for _ in range(self.rounds):
             for me, other in ((0, 1), (1, 0)):
                 free = np.flatnonzero(known[other] < 0)
@@ -40,12 +39,12 @@ class CoTraining(EncodedClassifier):
                         mine = np.flatnonzero(p.argmax(1) == k)
                         surest = mine[np.argsort(-p[mine, k], kind="stable")[: self.additions]]
                         known[other][free[surest]] = k
-            learners = [self._learn(X[:, v], y) for v, y in zip(views, known, strict=True)]
+            pairs = zip(views, known, strict=True)
+            learners = [self._learner().fit(X[:, view], y) for view, y in pairs]
         return _Product(learners, views)
 
-    def _learn(self, X: Matrix, codes: Codes) -> Any:
-        labeled = codes >= 0
-        return LogisticRegression(C=self.C, max_iter=1000).fit(X[labeled], codes[labeled])
+    def _learner(self) -> Any:
+        return self._matched(self.baseline)
 
 
 class _Product:

@@ -46,7 +46,7 @@ class LabelPropagation(EncodedClassifier):
             gamma=gamma, max_iter=self.steps, tol=self.tol
         )
         F = stepwise.fit(X, codes).label_distributions_
-        return KernelVotes(X, np.nan_to_num(F), gamma)
+        return KernelVotes(X, F, gamma)
 
 
 def harmonic(W: Any, codes: Codes) -> Matrix:

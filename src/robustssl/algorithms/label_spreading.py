@@ -14,8 +14,8 @@ class LabelSpreading(EncodedClassifier):
     F = (1 - alpha) (I - alpha S)^-1 Y.
 
     n_neighbors: of a sparse graph of nearest rows; None: of all rows, with the weights
-    exp(-gamma |x_i - x_j|^2). The authors' alpha of .99 trusts the graph more than most tables
-    deserve, so the default is that of scikit-learn.
+    exp(-gamma |x_i - x_j|^2); gamma counts there alone. The authors' alpha of .99 trusts the graph
+    more than most tables deserve, so the default is that of scikit-learn.
     """
 
     n_neighbors: int | None = 7

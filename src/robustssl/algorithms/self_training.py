@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-import numpy.typing as npt
 from sklearn.linear_model import LogisticRegression
 from sklearn.semi_supervised import SelfTrainingClassifier
 
-from robustssl.algorithms._encoded import EncodedClassifier
+from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -22,7 +20,7 @@ class SelfTraining(EncodedClassifier):
     baseline = "supervised_logistic"
     presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
 
-    def _fit(self, X: npt.NDArray[Any], codes: npt.NDArray[np.intp]) -> Any:
+    def _fit(self, X: Matrix, codes: Codes) -> Any:
         learner = LogisticRegression(C=self.C, max_iter=1000)
         model = SelfTrainingClassifier(learner, threshold=self.threshold, max_iter=self.rounds)
         return model.fit(X, codes)

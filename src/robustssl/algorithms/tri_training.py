@@ -18,7 +18,8 @@ class TriTraining(EncodedClassifier):
     e |L| < e' l', with e the error of the two where they agree on labeled rows, |L| the number of
     rows they agree on, e' and l' those of the last round. The majority answers.
 
-    svms: so many of the three are support vector machines; the others are XGBoost.
+    svms: so many of the three are support vector machines (C = 1, gamma one over the number of
+    features); the others are XGBoost.
     """
 
     svms: int = 0
@@ -56,7 +57,7 @@ class TriTraining(EncodedClassifier):
 
     def _learner(self, i: int) -> Any:
         if i < 3 - self.svms:
-            return self._matched("supervised_xgboost")
+            return self._matched(self.baseline)
         return registry.estimator("supervised_svm", C=1.0, gamma=1 / self.n_features_in_)
 
 

@@ -51,7 +51,8 @@ class TSVM(EncodedClassifier):
         positive = round(len(free) * np.mean(signs[known] > 0))
         signs[free] = -1
         signs[free[np.argsort(-margins, kind="stable")[:positive]]] = 1
-        balance = positive / max(len(free) - positive, 1) or 1.0
+        both = 0 < positive < len(free)
+        balance = positive / (len(free) - positive) if both else 1.0
         level = np.minimum([self.C_u, self.C_u * balance], self.C)
         while True:
             for _ in range(self.max_switches):

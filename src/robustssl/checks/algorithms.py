@@ -40,7 +40,9 @@ Task = tuple[Any, Any, Any, Any]
 
 
 def blobs(seed: int, rows: int = 300, labels: int = 15, test: int = 1000) -> Task:
-    """X, y, X_test, y_test: three round clusters in eight dimensions; y is -1 but for a few."""
+    """X, y, X_test, y_test: three round clusters in eight dimensions; y is -1 but for `labels` of
+    each.
+    """
     rng = np.random.default_rng(seed)
     centres, truth = rng.normal(size=(3, 8)), np.arange(rows + test) % 3
     return _task(centres[truth] + rng.normal(size=(rows + test, 8)), truth, rows, labels)

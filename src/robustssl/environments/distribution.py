@@ -40,15 +40,20 @@ class Distribution(Environment):
         return np.concatenate(near), np.concatenate(far)
 
     def pairs(self, data: Dataset) -> list[dict[str, str]]:
-        """Every ordered pair of domains that `each` leaves open."""
+        """Every ordered pair of domains; a source or a target that is named is kept."""
         if data.domain is None:
             raise InputError(f"{data.name} has no domains, so `each` names none")
         names = list(dict.fromkeys(data.domain.tolist()))
-        pairs = [(a, b) for a in names for b in names if a != b]
+        for name in {self.source, self.target} - {"each", None}:
+            if name not in names:
+                raise unknown(f"domain of {data.name}", str(name), names)
         return [
             {"source": source, "target": target}
-            for source, target in pairs
-            if self.source in ("each", source) and self.target in ("each", target)
+            for source in names
+            for target in names
+            if source != target
+            and self.source in ("each", None, source)
+            and self.target in ("each", None, target)
         ]
 
     def _domains(self, data: Dataset, domain: np.ndarray) -> tuple[Rows, Rows]:

@@ -188,7 +188,6 @@ def test_a_file_of_ones_own_that_is_bad_is_not_kept(cache):
     assert robustssl.dataset("cifar100").X.shape == (2, 4, 4, 3)
 
 
-@pytest.mark.filterwarnings("ignore:Downloaded file could have been corrupted")
 def test_openml_is_asked_properly(monkeypatch):
     def unreachable(*_, **__):
         raise OSError("no route")

@@ -14,6 +14,7 @@ import sys
 import tarfile
 import tempfile
 import urllib.request
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
@@ -202,8 +203,11 @@ def fetch_table(
 def _openml(number: int) -> tuple[pd.DataFrame, pd.Series]:
     from sklearn.datasets import fetch_openml
 
-    with Console(stderr=True).status(f"Fetching dataset {number} of OpenML"):
-        X, y = fetch_openml(data_id=number, return_X_y=True, as_frame=True, cache=False)
+    bar = Console(stderr=True).status(f"Fetching dataset {number} of OpenML")
+    with bar, warnings.catch_warnings(action="ignore"):  # a failure is told with the others
+        X, y = fetch_openml(
+            data_id=number, return_X_y=True, as_frame=True, cache=False, n_retries=1
+        )
     return X, y
 
 

@@ -712,3 +712,31 @@ def test_tri_training_starts_from_bootstraps_and_remembers_its_rounds():
     assert any(not np.array_equal(m.predict_proba(X), alone) for m in first)
     rows = choose(np.arange(50), 0.1, 0.2, 40, np.random.RandomState(0))
     assert len(rows) == 50  # .1 * 50 < .2 * 40
+
+
+def test_the_first_guess_of_tsvm_is_the_rows_with_the_largest_margins(monkeypatch):
+    seen = []
+
+    def remember(kernel, signs, C, tol):
+        seen.append(signs.copy())
+        return real(kernel, signs, C, tol)
+
+    real = tsvm.machine
+    monkeypatch.setattr(tsvm, "machine", remember)
+    X, hidden, _ = blobs(n=90, labels=4)
+    X, hidden = X[hidden != 2], hidden[hidden != 2]
+    fitted("tsvm", X, hidden)
+    free, L = hidden == -1, hidden != -1
+    margins = SVC(C=15, gamma=1 / (2 * X[L].var())).fit(X[L], hidden[L]).decision_function(X[free])
+    first = next(signs for signs in seen if len(signs) == len(X))[free]
+    assert first.sum() == pytest.approx(0, abs=1)
+    assert margins[first > 0].min() >= margins[first < 0].max() - 1e-3
+
+
+def test_a_vote_among_several_classes_weighs_more():
+    """The weight of SAMME: log(K - 1) is added, so that better than one in K counts."""
+    X, hidden, _ = contracts.blobs(0, rows=150, labels=15, test=1)[:3]
+    weight, tree = fitted("supervised_boosting", X, hidden, random_state=0).model_.learned[0]
+    L, y = X[hidden != -1], hidden[hidden != -1]
+    error = max(np.mean(tree.predict(L) != y), 1e-10)
+    assert weight == pytest.approx((np.log((1 - error) / error) + np.log(2)) / 2)

@@ -17,23 +17,29 @@ from typing import Any, Literal, get_args
 from robustssl.data import Dataset
 from robustssl.errors import InputError, unknown
 
-Kind = Literal["algorithm", "environment", "dataset"]
+Kind = Literal["algorithm", "environment", "dataset", "net"]
 
-_SPEC = re.compile(r"(?P<name>[\w.:+-]+)(?:\[(?P<options>[^\[\]]*)\])?")
+_SPEC = re.compile(r"(?P<name>[\w.:+-]+)(?:\[(?P<options>.*)\])?", re.DOTALL)
+_COMMA = re.compile(r",(?![^\[]*\])")  # not one inside of brackets
 
 
 def parse(spec: str) -> tuple[str, dict[str, Any]]:
-    """`name[a=1,b=x]` as ("name", {"a": 1, "b": "x"})."""
+    """`name[a=1,b=x]` as ("name", {"a": 1, "b": "x"}); a value may be a spec itself."""
     match = _SPEC.fullmatch(spec.strip())
-    if match is None:
+    if match is None or not _is_nested(match["options"] or ""):
         raise InputError(f"cannot read {spec!r}; write name or name[key=value,...]")
     options: dict[str, Any] = {}
-    for part in filter(None, (p.strip() for p in (match["options"] or "").split(","))):
+    for part in filter(None, (p.strip() for p in _COMMA.split(match["options"] or ""))):
         key, equals, value = part.partition("=")
         if not equals or not key.isidentifier() or key in options:
             raise InputError(f"cannot read {part!r} in {spec!r}; write name[key=value,...]")
         options[key] = _value(value.strip())
     return match["name"], options
+
+
+def _is_nested(options: str) -> bool:
+    """Whether brackets, if any, are one deep and closed."""
+    return re.fullmatch(r"[^\[\]]*(\[[^\[\]]*\][^\[\]]*)*", options) is not None
 
 
 _WORDS = {"true": True, "false": False, "null": None, "None": None}

@@ -8,7 +8,7 @@ from scipy.special import softmax
 from sklearn.tree import DecisionTreeClassifier
 
 from robustssl import registry
-from robustssl.algorithms._encoded import Codes, Matrix, one_hot
+from robustssl.classifier import Codes, Matrix, one_hot
 from robustssl.errors import unknown
 
 BASES = ("tree", "svm")

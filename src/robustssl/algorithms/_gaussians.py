@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from scipy.special import softmax
 
-from robustssl.algorithms._encoded import Matrix
+from robustssl.classifier import Matrix
 from robustssl.errors import unknown
 
 SHAPES = ("full", "diag", "tied")

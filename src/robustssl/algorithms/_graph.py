@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import kneighbors_graph
 
-from robustssl.algorithms._encoded import Matrix
+from robustssl.classifier import Matrix
 
 
 def neighbors(X: Matrix, n_neighbors: int) -> Any:

@@ -7,7 +7,7 @@ from scipy.special import softmax
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from robustssl.algorithms._encoded import Codes, Matrix
+from robustssl.classifier import Codes, Matrix
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 
-from robustssl.algorithms._encoded import Matrix, to_rows
+from robustssl.classifier import Matrix, to_rows
 
 
 @dataclass(frozen=True)

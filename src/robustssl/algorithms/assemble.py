@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import check_random_state
 
 from robustssl.algorithms._boosting import boost
-from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix
+from robustssl.classifier import Codes, EncodedClassifier, Matrix
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.neighbors import KernelDensity
 from sklearn.preprocessing import minmax_scale
 
-from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix
+from robustssl.classifier import Codes, EncodedClassifier, Matrix
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix, to_rows
+from robustssl.classifier import Codes, EncodedClassifier, Matrix, to_rows
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

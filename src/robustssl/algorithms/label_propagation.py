@@ -7,9 +7,9 @@ import numpy as np
 import sklearn.semi_supervised
 from scipy.cluster.hierarchy import linkage
 
-from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix, one_hot, to_rows
 from robustssl.algorithms._graph import kernel, neighbors, roots, scaled, solve
 from robustssl.algorithms._votes import KernelVotes, NeighborVotes
+from robustssl.classifier import Codes, EncodedClassifier, Matrix, one_hot, to_rows
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

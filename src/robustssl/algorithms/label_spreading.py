@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix, one_hot, to_rows
 from robustssl.algorithms._graph import kernel, neighbors, roots, scaled, solve
 from robustssl.algorithms._votes import KernelVotes, NeighborVotes
+from robustssl.classifier import Codes, EncodedClassifier, Matrix, one_hot, to_rows
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

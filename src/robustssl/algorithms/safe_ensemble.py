@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.optimize import minimize
 
-from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix
+from robustssl.classifier import Codes, EncodedClassifier, Matrix
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from sklearn.linear_model import LogisticRegression
 from sklearn.semi_supervised import SelfTrainingClassifier
 
-from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix
+from robustssl.classifier import Codes, EncodedClassifier, Matrix
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

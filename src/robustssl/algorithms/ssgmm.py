@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix, one_hot
 from robustssl.algorithms._gaussians import Gaussians
+from robustssl.classifier import Codes, EncodedClassifier, Matrix, one_hot
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from robustssl.algorithms._boosting import boost
-from robustssl.algorithms._encoded import Codes, Matrix, SupervisedClassifier
+from robustssl.classifier import Codes, Matrix, SupervisedClassifier
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

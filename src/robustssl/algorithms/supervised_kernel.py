@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from robustssl.algorithms._encoded import Codes, Matrix, SupervisedClassifier, one_hot
 from robustssl.algorithms._votes import KernelVotes
+from robustssl.classifier import Codes, Matrix, SupervisedClassifier, one_hot
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 from sklearn.linear_model import LogisticRegression
 
-from robustssl.algorithms._encoded import Codes, Matrix, SupervisedClassifier
+from robustssl.classifier import Codes, Matrix, SupervisedClassifier
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

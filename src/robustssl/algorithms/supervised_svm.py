@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 
-from robustssl.algorithms._encoded import Codes, Matrix, SupervisedClassifier
 from robustssl.algorithms._svm import machine, machines, scale, targets
+from robustssl.classifier import Codes, Matrix, SupervisedClassifier
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from robustssl.algorithms._encoded import Codes, Matrix, SupervisedClassifier
+from robustssl.classifier import Codes, Matrix, SupervisedClassifier
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

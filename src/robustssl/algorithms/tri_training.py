@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from robustssl import registry
-from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix, one_hot
+from robustssl.classifier import Codes, EncodedClassifier, Matrix, one_hot
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -7,8 +7,8 @@ import numpy as np
 import sklearn
 from sklearn.metrics.pairwise import rbf_kernel
 
-from robustssl.algorithms._encoded import Codes, EncodedClassifier, Matrix
 from robustssl.algorithms._svm import machine, machines, scale, targets
+from robustssl.classifier import Codes, EncodedClassifier, Matrix
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -1,7 +1,7 @@
 """What all classifiers share: codes for the classes, -1 for unlabeled, an answer in every case."""
 
 import inspect
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -39,14 +39,21 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     version = 1
     baseline: str | None = None
+    checks: ClassVar[dict[str, Any]] = {"dtype": np.float64}  # of scikit-learn's validate_data
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         """A fitted model with `predict_proba`; codes are -1 for unlabeled rows."""
         raise NotImplementedError
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
+        rows, codes = self._encode(X, y)
+        self.model_ = self._simple(rows, codes) or self._fit(rows, codes)
+        return self
+
+    def _encode(self, X: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Matrix, Codes]:
+        """The rows as numbers, and their classes coded 0 to K - 1, or -1."""
         self._check_options()
-        rows, targets = validate_data(self, X, y, dtype=np.float64)
+        rows, targets = validate_data(self, X, y, **self.checks)
         labeled = np.asarray(targets != UNLABELED)
         if np.any(targets.astype(object) == "-1"):
             raise ValueError(
@@ -57,13 +64,16 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_classification_targets(targets[labeled])
         codes = np.full(len(targets), UNLABELED, np.intp)
         self.classes_, codes[labeled] = np.unique(targets[labeled], return_inverse=True)
+        return rows, codes
+
+    def _simple(self, rows: Matrix, codes: Codes) -> Any:
+        """The model of a case that needs no learner of this kind, else None."""
+        labeled = codes != UNLABELED
         if len(self.classes_) == 1:
-            self.model_ = DummyClassifier().fit(rows[labeled], codes[labeled])
-        elif labeled.all() and self.baseline is not None:
-            self.model_ = self._matched(self.baseline).fit(rows, codes)
-        else:
-            self.model_ = self._fit(rows, codes)
-        return self
+            return DummyClassifier().fit(rows[labeled], codes[labeled])
+        if labeled.all() and self.baseline is not None:
+            return self._matched(self.baseline).fit(rows, codes)
+        return None
 
     def _check_options(self) -> None:
         for name, value in self.get_params().items():
@@ -81,7 +91,7 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: npt.ArrayLike) -> Matrix:
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = validate_data(self, X, reset=False, **self.checks)
         return np.asarray(self.model_.predict_proba(X), float)
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:

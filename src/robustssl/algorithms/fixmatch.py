@@ -1,0 +1,32 @@
+"""FixMatch (Sohn et al., 2020: arXiv:2001.07685)."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class FixMatch(DeepClassifier):
+    """Trust a guess on the weak view if it is confident; ask for it on the strong view.
+
+    temperature: the published runs sharpened guesses by .5 before they asked for their confidence.
+    """
+
+    threshold: float = 0.95
+    weight: float = 1.0
+    temperature: float = 1.0
+
+    views = ("weak", "strong")
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {"ratio": 7},
+        "reference": {"ratio": 7, "temperature": 0.5},
+    }
+
+    def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
+        guess = (net(frozen(params), batch.weak) / self.temperature).softmax(-1)
+        confidence, label = guess.max(-1)
+        labeled, strong = net(params, batch.x, batch.strong)
+        trusted = (confidence >= self.threshold).to(strong.dtype)
+        unlabeled = trusted * cross_entropy(strong, label, reduction="none")
+        return cross_entropy(labeled, batch.y), self.weight * unlabeled.mean(), state

@@ -1,0 +1,56 @@
+"""FlexMatch (Zhang et al., 2021: arXiv:2110.08263)."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+
+from robustssl.deep import (
+    Batch,
+    DeepClassifier,
+    Loss,
+    Net,
+    Shape,
+    State,
+    Tensor,
+    cross_entropy,
+    frozen,
+)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class FlexMatch(DeepClassifier):
+    """FixMatch with a threshold for each class, low while few rows are confidently guessed to be of it:
+    threshold beta / (2 - beta) with beta_c = n_c / max(max n, rows without such a guess). It is 0
+    at the start, so that every guess is trusted.
+    """
+
+    threshold: float = 0.95
+    weight: float = 1.0
+
+    views = ("weak", "strong")
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {"ratio": 7},
+        "reference": {"ratio": 7},
+    }
+
+    def init(self, params: Tensor, shape: Shape) -> State:
+        """Of every row its last confident guess, K if there was none."""
+        return {
+            "guesses": torch.full((shape.rows,), shape.classes, device=params.device),
+        }
+
+    def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
+        confidence, label = net(frozen(params), batch.weak).softmax(-1).max(-1)
+        labeled, strong = net(params, batch.x, batch.strong)
+        classes = strong.shape[-1]
+        counts = torch.zeros(classes + 1, device=strong.device, dtype=strong.dtype)
+        counts = counts.scatter_add(
+            0, state["guesses"], torch.ones_like(state["guesses"], dtype=strong.dtype)
+        )[:-1]
+        beta = counts / torch.maximum(counts.max(), batch.rows - counts.sum())
+        trusted = (confidence >= self.threshold * (beta / (2 - beta))[label]).to(strong.dtype)
+        unlabeled = trusted * cross_entropy(strong, label, reduction="none")
+        known = torch.where(confidence >= self.threshold, label, state["guesses"][batch.index])
+        after = {**state, "guesses": state["guesses"].scatter(0, batch.index, known)}
+        return cross_entropy(labeled, batch.y), self.weight * unlabeled.mean(), after

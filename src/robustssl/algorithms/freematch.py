@@ -1,0 +1,65 @@
+"""FreeMatch (Wang et al., 2023: arXiv:2205.07246)."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+
+from robustssl.deep import (
+    Batch,
+    DeepClassifier,
+    Loss,
+    Net,
+    Shape,
+    State,
+    Tensor,
+    cross_entropy,
+    frozen,
+    one_hot,
+)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class FreeMatch(DeepClassifier):
+    """FixMatch with thresholds that follow the net: tau p_c / max p, where tau and p are averages of the
+    confidence and of the guesses; and a fairness loss, the negated cross-entropy of
+    norm(p / h) and norm(p_s / h_s), where h are histograms of guesses and s marks those of the
+    trusted strong views.
+
+    decay: the authors' .999 needs thousands of steps to leave its start.
+    """
+
+    weight: float = 1.0
+    fairness: float = 0.01
+    decay: float = 0.99
+
+    views = ("weak", "strong")
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {"ratio": 7, "decay": 0.999},
+    }
+
+    def init(self, params: Tensor, shape: Shape) -> State:
+        even = torch.full((shape.classes,), 1 / shape.classes).to(params)
+        return {"tau": even[0], "p": even, "h": even}
+
+    def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
+        guess = net(frozen(params), batch.weak).softmax(-1)
+        confidence, label = guess.max(-1)
+        labeled, strong = net(params, batch.x, batch.strong)
+        tau = torch.lerp(confidence.mean(), state["tau"], self.decay)
+        p = torch.lerp(guess.mean(0), state["p"], self.decay)
+        h = torch.lerp(one_hot(label, guess).mean(0), state["h"], self.decay)
+        trusted = (confidence >= tau * (p / p.max())[label]).to(strong.dtype)
+        unlabeled = (trusted * cross_entropy(strong, label, reduction="none")).mean()
+        asked = trusted[:, None] * strong.softmax(-1)
+        chosen = trusted[:, None] * one_hot(strong.argmax(-1), strong)
+        fair = (_norm(p, h) * (_norm(asked.sum(0), chosen.sum(0)) + 1e-12).log()).sum()
+        after = {**state, "tau": tau, "p": p, "h": h}
+        loss = self.weight * unlabeled + self.fairness * fair
+        return cross_entropy(labeled, batch.y), loss, after
+
+
+def _norm(p: Tensor, h: Tensor) -> Tensor:
+    """p / h, scaled to sum to 1; 0 where h is."""
+    ratio = torch.where(h > 0, p / h.clamp(min=1e-12), 0)
+    return ratio / ratio.sum().clamp(min=1e-12)

@@ -1,0 +1,47 @@
+"""ICT (Verma et al., 2019: arXiv:1903.03825)."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from robustssl.deep import (
+    Batch,
+    DeepClassifier,
+    Loss,
+    Net,
+    State,
+    Tensor,
+    cross_entropy,
+    frozen,
+    mse_loss,
+)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ICT(DeepClassifier):
+    """Between two rows, answer between the two: CE + weight r MSE(p(l u + (1 - l) v), l p'(u) +
+    (1 - l) p'(v)), where l ~ Beta(alpha, alpha) and p' is of the averaged parameters.
+    """
+
+    weight: float = 100.0
+    alpha: float = 0.5
+    warmup: float = 0.4
+
+    views = ("weak",)
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "reference": {"warmup": 1 / 64},
+    }
+
+    def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float64]:
+        """The share l of every step."""
+        return rng.beta(self.alpha, self.alpha, (size[0], 1))
+
+    def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
+        share, rows = batch.noise, batch.weak
+        p = net(frozen(state["average"]), rows).softmax(-1)
+        target = share * p + (1 - share) * p.roll(1, 0)  # rows come in random order
+        mixed = net(params, share * rows + (1 - share) * rows.roll(1, 0)).softmax(-1)
+        weight = self.weight * self.ramp(batch, self.warmup)
+        return cross_entropy(net(params, batch.x), batch.y), weight * mse_loss(mixed, target), state

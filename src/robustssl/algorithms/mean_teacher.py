@@ -1,0 +1,37 @@
+"""Mean Teacher (Tarvainen and Valpola, 2017: arXiv:1703.01780)."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from robustssl.deep import (
+    Batch,
+    DeepClassifier,
+    Loss,
+    Net,
+    State,
+    Tensor,
+    cross_entropy,
+    frozen,
+    mse_loss,
+)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class MeanTeacher(DeepClassifier):
+    """Agree with the average of your former selves: CE + weight r MSE(p(w(u)), p'(w'(u))), where p' is
+    of the parameters averaged with the decay `ema`.
+    """
+
+    weight: float = 50.0
+    warmup: float = 0.4
+
+    views = ("weak", "other")
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "reference": {"weight": 1.0},
+    }
+
+    def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
+        target = net(frozen(state["average"]), batch.other).softmax(-1)
+        unlabeled = mse_loss(net(params, batch.weak).softmax(-1), target)
+        weight = self.weight * self.ramp(batch, self.warmup)
+        return cross_entropy(net(params, batch.x), batch.y), weight * unlabeled, state

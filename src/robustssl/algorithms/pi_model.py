@@ -1,0 +1,35 @@
+"""Pi-Model (Laine and Aila, 2017: arXiv:1610.02242)."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from robustssl.deep import (
+    Batch,
+    DeepClassifier,
+    Loss,
+    Net,
+    State,
+    Tensor,
+    cross_entropy,
+    frozen,
+    mse_loss,
+)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class PiModel(DeepClassifier):
+    """Two weak views of a row have the same answer: CE + weight r MSE(p(w(u)), sg p(w'(u)))."""
+
+    weight: float = 10.0
+    warmup: float = 0.4
+
+    views = ("weak", "other")
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "reference": {},
+    }
+
+    def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
+        target = net(frozen(params), batch.other).softmax(-1)
+        unlabeled = mse_loss(net(params, batch.weak).softmax(-1), target)
+        weight = self.weight * self.ramp(batch, self.warmup)
+        return cross_entropy(net(params, batch.x), batch.y), weight * unlabeled, state

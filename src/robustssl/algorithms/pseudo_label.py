@@ -1,0 +1,31 @@
+"""Pseudo-Label (Lee, 2013)."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class PseudoLabel(DeepClassifier):
+    """Take the likeliest class of an unlabeled row for its label, if it is confident:
+    CE + weight r mean of 1(max p >= threshold) CE(f(u), argmax p(u)), where r ramps up.
+    """
+
+    threshold: float = 0.95
+    weight: float = 1.0
+    warmup: float = 0.4
+
+    views = ("weak",)
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {"threshold": 0.0, "weight": 3.0},
+        "reference": {},
+    }
+
+    def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
+        logits = net(params, batch.weak)
+        confidence, label = logits.detach().softmax(-1).max(-1)
+        trusted = (confidence >= self.threshold).to(logits.dtype)
+        unlabeled = (trusted * cross_entropy(logits, label, reduction="none")).mean()
+        weight = self.weight * self.ramp(batch, self.warmup)
+        return cross_entropy(net(params, batch.x), batch.y), weight * unlabeled, state

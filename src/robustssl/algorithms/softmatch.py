@@ -1,0 +1,56 @@
+"""SoftMatch (Chen et al., 2023: arXiv:2301.10921)."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+
+from robustssl.deep import (
+    Batch,
+    DeepClassifier,
+    Loss,
+    Net,
+    Shape,
+    State,
+    Tensor,
+    cross_entropy,
+    frozen,
+)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SoftMatch(DeepClassifier):
+    """FixMatch with a weight instead of a threshold: exp(-min(c - mu, 0)^2 n^2 / (2 sigma^2)), where mu
+    and sigma^2 are averages of mean and variance of the confidence c. For c alone, guesses are
+    aligned: divided by their average over rows.
+
+    decay: the authors' .999 needs thousands of steps to leave its start.
+    """
+
+    weight: float = 1.0
+    sigmas: float = 2.0
+    decay: float = 0.99
+
+    views = ("weak", "strong")
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {"ratio": 7, "decay": 0.999},
+        "reference": {"ratio": 7, "decay": 0.999},
+    }
+
+    def init(self, params: Tensor, shape: Shape) -> State:
+        even = torch.full((shape.classes,), 1 / shape.classes).to(params)
+        return {"mean": even[0], "variance": torch.ones_like(even[0]), "p": even}
+
+    def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
+        guess = net(frozen(params), batch.weak).softmax(-1)
+        labeled, strong = net(params, batch.x, batch.strong)
+        p = torch.lerp(guess.mean(0), state["p"], self.decay)
+        aligned = guess / p
+        confidence = (aligned / aligned.sum(-1, keepdim=True)).amax(-1)
+        mean = torch.lerp(confidence.mean(), state["mean"], self.decay)
+        variance = torch.lerp(confidence.var(), state["variance"], self.decay)
+        below = (confidence - mean).clamp(max=0)
+        trust = torch.exp(-(below**2) * self.sigmas**2 / (2 * variance))
+        unlabeled = trust * cross_entropy(strong, guess.argmax(-1), reduction="none")
+        after = {**state, "mean": mean, "variance": variance, "p": p}
+        return cross_entropy(labeled, batch.y), self.weight * unlabeled.mean(), after

@@ -1,0 +1,50 @@
+"""Temporal Ensembling (Laine and Aila, 2017: arXiv:1610.02242)."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+
+from robustssl.deep import (
+    Batch,
+    DeepClassifier,
+    Loss,
+    Net,
+    Shape,
+    State,
+    Tensor,
+    cross_entropy,
+    mse_loss,
+)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class TemporalEnsembling(DeepClassifier):
+    """Agree with the average of what you said of this row: Z <- decay Z + (1 - decay) p(w(u)) at every
+    visit, CE + weight r MSE(p(w(u)), Z / (1 - decay^visits)).
+    """
+
+    weight: float = 10.0
+    warmup: float = 0.4
+    decay: float = 0.6
+
+    views = ("weak",)
+    presets: ClassVar[dict[str, dict[str, Any]]] = {}
+
+    def init(self, params: Tensor, shape: Shape) -> State:
+        zeros = torch.zeros(shape.rows, shape.classes).to(params)
+        return {"Z": zeros, "visits": zeros[:, 0]}
+
+    def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
+        Z, visits = state["Z"][batch.index], state["visits"][batch.index]
+        p = net(params, batch.weak).softmax(-1)
+        known = (visits > 0).to(p.dtype)
+        target = Z / (1 - self.decay**visits).clamp(min=1 - self.decay)[:, None]
+        unlabeled = (known * mse_loss(p, target, reduction="none").mean(-1)).mean()
+        weight = self.weight * self.ramp(batch, self.warmup)
+        after = {
+            **state,
+            "Z": state["Z"].index_copy(0, batch.index, torch.lerp(p.detach(), Z, self.decay)),
+            "visits": state["visits"].index_copy(0, batch.index, visits + 1),
+        }
+        return cross_entropy(net(params, batch.x), batch.y), weight * unlabeled, after

@@ -1,0 +1,49 @@
+"""UDA (Xie et al., 2020: arXiv:1904.12848)."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+
+from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class UDA(DeepClassifier):
+    """Ask for the sharpened guess on the weak view, if it is confident, on the strong view. Labels that
+    are sure already teach no more: those with p_y above eta, which grows from 1/K to 1.
+
+    signal: how eta grows: linear, log or exp; none: it is 1.
+    """
+
+    threshold: float = 0.8
+    temperature: float = 0.4
+    weight: float = 1.0
+    signal: str = "none"
+
+    views = ("weak", "strong")
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {"ratio": 7},
+        "reference": {"ratio": 7},
+    }
+
+    def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
+        guess = net(frozen(params), batch.weak)
+        target = (guess / self.temperature).softmax(-1)
+        labeled, strong = net(params, batch.x, batch.strong)
+        trusted = (guess.softmax(-1).amax(-1) >= self.threshold).to(strong.dtype)
+        unlabeled = trusted * cross_entropy(strong, target, reduction="none")
+        errors = cross_entropy(labeled, batch.y, reduction="none")
+        unsure = (errors.detach().neg().exp() <= self._eta(batch, labeled.shape[-1])).to(errors)
+        supervised = (unsure * errors).sum() / unsure.sum().clamp(min=1)
+        return supervised, self.weight * unlabeled.mean(), state
+
+    def _eta(self, batch: Batch, classes: int) -> Tensor:
+        done = batch.step / self.steps
+        grown = {
+            "none": torch.ones_like(done),
+            "linear": done,
+            "log": 1 - (-5 * done).exp(),
+            "exp": (5 * (done - 1)).exp(),
+        }[self.signal]
+        return grown * (1 - 1 / classes) + 1 / classes

@@ -1,0 +1,188 @@
+"""All the chance there is: which rows a step sees, and how they are changed.
+
+A model has its own generators, one for each thing that is drawn, and draws the same whatever it is
+stacked with. The numbers are drawn on the host, many steps at once, so that a model sees the same
+batches on every device.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from robustssl.deep.types import Rows
+from robustssl.deep.views import Views
+
+CHUNK = 50  # steps drawn at once, fewer where a step needs many numbers
+NUMBERS = 2**21
+
+Draw = Callable[[np.random.Generator, int], npt.NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The rows of one model, and the seed of its chance."""
+
+    X: npt.NDArray[Any]
+    codes: npt.NDArray[np.intp]
+    unlabeled: npt.NDArray[Any]
+    seed: int
+
+
+def start(build: Callable[[], torch.nn.Module], seed: int) -> torch.nn.Module:
+    """A net with the weights that a seed gives; the global generator stays as it is."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return build()
+
+
+class Batches:
+    """The rows of a stack on their device, and the batch of each step."""
+
+    def __init__(
+        self,
+        problems: Sequence[Problem],
+        views: Views,
+        sizes: tuple[int, int],
+        asked: Sequence[str],
+        noise: Draw | None,
+        prepare: Callable[[Tensor], Tensor],
+        place: tuple[torch.device, torch.dtype],
+    ) -> None:
+        self.device, self.dtype = place
+        self.views, self.prepare, self.asked = views, prepare, asked
+        self.x = self._stack([p.X for p in problems])
+        self.y = self._stack([p.codes for p in problems]).long()
+        self.unlabeled = self._stack([p.unlabeled for p in problems])
+        self.counts = torch.tensor([len(p.unlabeled) for p in problems], device=self.device)
+        self._draws = [_draws(p, views, sizes, asked, noise) for p in problems]
+        names = list(self._draws[0])
+        self._chance = [
+            {name: np.random.default_rng([p.seed, k]) for k, name in enumerate(names)}
+            for p in problems
+        ]
+        one = {name: draw(np.random.default_rng(0), 1) for name, draw in self._draws[0].items()}
+        self.chunk = max(1, min(CHUNK, NUMBERS // sum(array.size for array in one.values())))
+        self._buffers = {
+            name: torch.empty(
+                (len(problems), self.chunk, *array.shape[1:]),
+                dtype=torch.long if array.dtype.kind == "i" else self.dtype,
+                device=self.device,
+            )
+            for name, array in one.items()
+        }
+
+    def _stack(self, arrays: Sequence[npt.NDArray[Any]]) -> Tensor:
+        """Rows padded to the tallest; padding is never drawn."""
+        tallest = max(len(array) for array in arrays)
+        first = arrays[0]
+        stacked = np.zeros((len(arrays), max(tallest, 1), *first.shape[1:]), first.dtype)
+        for place, array in zip(stacked, arrays, strict=True):
+            place[: len(array)] = array
+        tensor = torch.from_numpy(stacked).to(self.device)
+        return tensor.to(self.dtype) if tensor.is_floating_point() else tensor
+
+    def fill(self) -> None:
+        """Draw the next steps of every model."""
+        for name, buffer in self._buffers.items():
+            drawn = [
+                draws[name](chance[name], self.chunk)
+                for draws, chance in zip(self._draws, self._chance, strict=True)
+            ]
+            buffer.copy_(torch.from_numpy(np.stack(drawn)), non_blocking=True)
+
+    def at(self, step: Tensor) -> dict[str, Tensor]:
+        """The fields of the batch of a step among those drawn last, for every model."""
+        drawn = {
+            name: buffer.index_select(1, step % self.chunk)[:, 0]
+            for name, buffer in self._buffers.items()
+        }
+        x, y = _rows(self.x, drawn["labeled"]), _rows(self.y, drawn["labeled"])
+        height = len(y)
+        changed = {"x": self._view(x, drawn["x"], "weak")}
+        if "unlabeled" in drawn:
+            rows = _rows(self.unlabeled, drawn["unlabeled"])
+            for name in self.asked:
+                changed[name] = self._view(rows, drawn[name], _STRENGTH[name])
+        return {
+            **{name: drawn[name] for name in ("noise",) if name in drawn},
+            **changed,
+            "y": y,
+            "step": step.to(self.dtype).expand(height),
+            "index": drawn.get("unlabeled", drawn["labeled"]),
+            "rows": self.counts,
+        }
+
+    def _view(self, rows: Tensor, chance: Tensor, strength: Any) -> Tensor:
+        """Models and their rows in one batch: a view is a matter of the row alone."""
+        view = self.views.view(rows.flatten(0, 1), chance.flatten(0, 1), strength)
+        return self.prepare(view).unflatten(0, rows.shape[:2]).to(self.dtype)
+
+    def rows(self) -> Rows:
+        """Every row as it is."""
+        return Rows(self._plain(self.x), self.y, self._plain(self.unlabeled), self.counts)
+
+    def _plain(self, rows: Tensor) -> Tensor:
+        plain = self.prepare(self.views.plain(rows.flatten(0, 1)))
+        return plain.unflatten(0, rows.shape[:2]).to(self.dtype)
+
+    def save(self) -> str:
+        """Where chance stands, between two fillings."""
+        states = [{k: rng.bit_generator.state for k, rng in c.items()} for c in self._chance]
+        return json.dumps(states)
+
+    def load(self, saved: str) -> None:
+        for chance, states in zip(self._chance, json.loads(saved), strict=True):
+            for name, state in states.items():
+                chance[name].bit_generator.state = state
+
+
+_STRENGTH = {"weak": "weak", "other": "weak", "strong": "strong"}
+
+
+def _rows(stacked: Tensor, index: Tensor) -> Tensor:
+    """Rows of each model by its own index."""
+    return stacked[torch.arange(len(stacked), device=stacked.device)[:, None], index]
+
+
+def _draws(
+    problem: Problem,
+    views: Views,
+    sizes: tuple[int, int],
+    asked: Sequence[str],
+    noise: Draw | None,
+) -> dict[str, Draw]:
+    """What is drawn for a model, each a function of a generator and a number of steps."""
+    labeled, unlabeled = sizes
+
+    def view(size: int, strength: Any) -> Draw:
+        return lambda rng, steps: views.draw(rng, (steps, size), strength)
+
+    draws = {"labeled": _indices(len(problem.X), labeled), "x": view(labeled, "weak")}
+    if asked:
+        draws["unlabeled"] = _indices(len(problem.unlabeled), unlabeled)
+        draws |= {name: view(unlabeled, _STRENGTH[name]) for name in asked}
+    if noise is not None:
+        draws["noise"] = noise
+    return draws
+
+
+def _indices(count: int, size: int) -> Draw:
+    """Rows without one twice in a batch, if there are as many as it takes: every epoch is a new
+    order, and what is left of it is dropped.
+    """
+    whole = -(-size // count)  # times that a batch goes through all rows
+    batches = max(1, count // size)
+
+    def draw(rng: np.random.Generator, steps: int) -> npt.NDArray[np.int64]:
+        epochs = -(-steps // batches)
+        orders = rng.permuted(np.tile(np.arange(count), (epochs * whole, 1)), axis=1)
+        used = orders.reshape(epochs, -1)[:, : batches * size]
+        return used.reshape(-1, size)[:steps]
+
+    return draw

@@ -1,0 +1,156 @@
+"""Images changed in batches on the device: flip and crop, RandAugment (Cubuk et al., 2020:
+arXiv:1909.13719), Cutout (DeVries and Taylor, 2017: arXiv:1708.04552).
+
+Images are (rows, channels, height, width) in [0, 1]; a `chance` has a row of uniform numbers for
+each. Every operation is done to every image and then chosen by a mask, so there is no branching.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn.functional import affine_grid, avg_pool2d, grid_sample, pad
+
+LEVEL = 0.9  # RandAugment's magnitude, 10 of bins 0 to 10, of which the last is never drawn
+GREY = 127 / 255
+
+
+def to_unit(rows: Tensor) -> Tensor:
+    """Rows of 0 to 255 with the channels last, as images in [0, 1]."""
+    return rows.movedim(-1, -3).float() / 255
+
+
+def weak_view(images: Tensor, chance: Tensor) -> Tensor:
+    """Flipped one time in two, and shifted by up to an eighth, with the border reflected."""
+    flipped = torch.where(_each(chance[:, 0] < 0.5), images.flip(-1), images)
+    height, width = images.shape[-2:]
+    margin = max(1, height // 8)
+    padded = pad(flipped, (margin,) * 4, mode="reflect")
+    shift = (chance[:, 1:3] * (2 * margin + 1)).long()
+    down = shift[:, :1] + torch.arange(height, device=images.device)
+    right = shift[:, 1:] + torch.arange(width, device=images.device)
+    rows = padded.take_along_dim(down[:, None, :, None], dim=2)
+    return rows.take_along_dim(right[:, None, None, :], dim=3)
+
+
+def strong_view(images: Tensor, chance: Tensor) -> Tensor:
+    """Two of RandAugment's operations, then a grey square of half the width cut out."""
+    once = _operate(images, chance[:, 0], chance[:, 1])
+    return _cut_out(_operate(once, chance[:, 2], chance[:, 3]), chance[:, 4:6])
+
+
+def _cut_out(images: Tensor, centre: Tensor) -> Tensor:
+    height, width = images.shape[-2:]
+    down, right = (
+        (torch.arange(n, device=images.device) - (c * n).floor()[:, None]).abs() < size / 4
+        for n, c, size in ((height, centre[:, 0], height), (width, centre[:, 1], width))
+    )
+    return torch.where((down[:, :, None] & right[:, None, :])[:, None], GREY, images)
+
+
+def _operate(images: Tensor, which: Tensor, level: Tensor) -> Tensor:
+    """One operation for each image; `level` says how much of it, and to which side."""
+    sign = torch.where(level < 0.5, -1.0, 1.0)
+    amount = (2 * level - 1).abs()  # uniform again
+    choice = (which * (len(_COLOURS) + len(_SHAPES))).long()
+    changed = _transformed(images, choice - len(_COLOURS), LEVEL * amount * sign)
+    for k, operation in enumerate(_COLOURS):
+        changed = torch.where(
+            _each(choice == k), operation(images, _each(amount), _each(sign)), changed
+        )
+    return changed
+
+
+def _transformed(images: Tensor, choice: Tensor, amount: Tensor) -> Tensor:
+    """Rotated by up to 30 degrees, sheared or shifted by up to .3; grey comes in at the border."""
+    theta = torch.eye(2, 3, device=images.device).repeat(len(images), 1, 1)
+    angle = amount * (torch.pi / 6)
+    cosine, sine = angle.cos(), angle.sin()
+    for k, entries in enumerate(_SHAPES):
+        one = theta.clone()
+        if entries is None:
+            one[:, 0, 0] = one[:, 1, 1] = cosine
+            one[:, 0, 1], one[:, 1, 0] = -sine, sine
+        else:
+            one[:, entries[0], entries[1]] = amount * entries[2]
+        theta = torch.where((choice == k)[:, None, None], one, theta)
+    grid = affine_grid(theta, list(images.shape), align_corners=False)
+    return grid_sample(images - GREY, grid, align_corners=False) + GREY
+
+
+_SHAPES: tuple[tuple[int, int, float] | None, ...] = (
+    None,  # rotated
+    (0, 1, 0.3),  # sheared across
+    (1, 0, 0.3),  # sheared along
+    (0, 2, 0.6),  # shifted across, where the width is 2
+    (1, 2, 0.6),
+)
+
+
+def _each(values: Tensor) -> Tensor:
+    return values[:, None, None, None]
+
+
+def _blend(other: Tensor, images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
+    """Towards another image or away from it: by a factor from .1 to 1.9."""
+    return (other + (images - other) * (1 + LEVEL * amount * sign)).clamp(0, 1)
+
+
+def _grey(images: Tensor) -> Tensor:
+    if images.shape[1] != 3:
+        return images.mean(1, keepdim=True).expand_as(images)
+    weights = images.new_tensor([0.299, 0.587, 0.114])
+    return (images * weights[:, None, None]).sum(1, keepdim=True).expand_as(images)
+
+
+def _identity(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
+    return images
+
+
+def _autocontrast(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
+    low, high = images.amin((2, 3), keepdim=True), images.amax((2, 3), keepdim=True)
+    return torch.where(high > low, (images - low) / (high - low).clamp(min=1e-6), images)
+
+
+def _equalize(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
+    """Each level replaced by the share of pixels up to it."""
+    levels = (images * 255).round().long().flatten(2)
+    counts = torch.zeros(*levels.shape[:2], 256, device=images.device)
+    counts = counts.scatter_add(2, levels, torch.ones_like(levels, dtype=counts.dtype))
+    below = counts.cumsum(2)
+    first = torch.where(counts > 0, below, torch.inf).amin(2, keepdim=True)  # of the darkest
+    share = (below - first) / (levels.shape[2] - first).clamp(min=1)
+    return torch.gather(share.clamp(0, 1), 2, levels).view_as(images)
+
+
+def _solarize(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
+    return torch.where(images >= 1 - LEVEL * amount, 1 - images, images)
+
+
+def _posterize(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
+    """Eight bits down to four."""
+    step = torch.exp2((LEVEL * amount * 4).round())
+    return (images * 255 / step).floor() * step / 255
+
+
+def _colour(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
+    return _blend(_grey(images), images, amount, sign)
+
+
+def _contrast(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
+    return _blend(_grey(images).mean((1, 2, 3), keepdim=True), images, amount, sign)
+
+
+def _brightness(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
+    return _blend(torch.zeros_like(images), images, amount, sign)
+
+
+def _sharpness(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
+    blurred = avg_pool2d(pad(images, (1,) * 4, mode="replicate"), 3, stride=1)
+    return _blend(blurred, images, amount, sign)
+
+
+_COLOURS: tuple[Callable[[Tensor, Tensor, Tensor], Tensor], ...] = (
+    *(_identity, _autocontrast, _equalize, _solarize, _posterize),
+    *(_colour, _contrast, _brightness, _sharpness),
+)

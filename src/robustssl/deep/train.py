@@ -1,0 +1,281 @@
+"""The one loop: a stack of models, their gradients by vmap, one element-wise update for all."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+from torch.func import grad_and_value, vjp, vmap
+
+from robustssl.deep import optimizers
+from robustssl.deep.batches import Batches, Problem, start
+from robustssl.deep.net import Net
+from robustssl.deep.types import Batch, Shape, State
+from robustssl.deep.views import Views
+from robustssl.errors import InputError
+
+Mode = Literal["eager", "graph", "compile"]
+
+COMPILE_PAYS = 2000  # steps; below them compiling takes longer than it saves
+CHECKPOINT_SECONDS = 60.0
+WARM_UP = 3  # steps before a graph is captured
+
+PRECISIONS = {
+    "fp64": torch.float64,
+    "fp32": torch.float32,
+    "tf32": torch.float32,
+    "bf16": torch.bfloat16,
+}
+
+
+def device_of(asked: str) -> torch.device:
+    """The device named; `auto` is a GPU if there is one."""
+    if asked == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(asked)
+    except RuntimeError as error:
+        raise InputError(f"there is no device {asked!r}: write auto, cpu or cuda") from error
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise InputError(f"device={asked} was asked for, and this machine has no such GPU")
+    return device
+
+
+def precision_of(asked: str, device: torch.device) -> str:
+    if asked == "auto":
+        return "tf32" if device.type == "cuda" else "fp32"
+    if asked not in PRECISIONS:
+        raise InputError(f"there is no precision {asked!r}: write auto, {', '.join(PRECISIONS)}")
+    return asked
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A net with the parameters it serves."""
+
+    net: Net
+    params: Tensor
+    statistics: dict[str, Tensor]
+    views: Views
+    device: str
+
+    def predict_proba(self, X: npt.NDArray[Any], size: int = 2048) -> npt.NDArray[np.float64]:
+        device = device_of(self.device)
+        params = self.params.to(device)
+        statistics = {name: value.to(device) for name, value in self.statistics.items()}
+        self.net.module.to(device)
+        found = []
+        with torch.inference_mode():
+            for first in range(0, len(X), size):
+                rows = torch.from_numpy(X[first : first + size]).to(device)
+                rows = self.net.prepare(self.views.plain(rows)).to(params.dtype)
+                logits = self.net(params, rows, statistics=statistics)
+                found.append(logits.double().softmax(-1).cpu())
+        return np.asarray(torch.cat(found))
+
+
+class Stack:
+    """Models of one kind, trained together; row m of every tensor is model m's."""
+
+    def __init__(
+        self, model: Any, build: Callable[[], nn.Module], views: Views, problems: Sequence[Problem]
+    ) -> None:
+        self.model, self.views, self.height = model, views, len(problems)
+        self.device = device_of(model.device)
+        precision = precision_of(model.precision, self.device)
+        torch.backends.cuda.matmul.allow_tf32 = precision in ("tf32", "bf16")
+        torch.backends.cudnn.allow_tf32 = precision in ("tf32", "bf16")
+        exact = torch.float64 if precision == "fp64" else torch.float32
+        nets = [start(build, problem.seed) for problem in problems]
+        self.net = Net(nets[0].to(self.device, PRECISIONS[precision]), PRECISIONS[precision])
+        self.decays = self.net.decays.to(self.device, exact)
+        self.params = torch.stack([self.net.pack(net) for net in nets]).to(self.device, exact)
+        self.average = self.params.clone()
+        self.moments = optimizers.moments(model.optimizer, self.params)
+        self.batches = Batches(
+            problems,
+            views,
+            (model.batch, model.ratio * model.batch),
+            model.views,
+            self._noise(problems[0]),
+            self.net.prepare,
+            (self.device, exact),
+        )
+        self.classes = 1 + max(int(problem.codes.max()) for problem in problems)
+        shape = Shape(self.batches.unlabeled.shape[1], self.classes, model.steps)
+        self.state: State = vmap(partial(model.init, shape=shape))(self.params)
+        self.state = {name: value.clone() for name, value in self.state.items()}
+        self.step_number = torch.zeros(1, dtype=torch.long, device=self.device)
+        self.failed = torch.full((self.height,), -1, dtype=torch.long, device=self.device)
+        self.losses = torch.zeros(self.height, 2, dtype=exact, device=self.device)
+        self.done = 0
+
+    def _noise(self, problem: Problem) -> Any:
+        if self.model.noise is None:
+            return None
+        rows = torch.from_numpy(problem.unlabeled[:1])
+        one = self.net.prepare(self.views.plain(rows.to(self.device)))
+        shape = (self.model.ratio * self.model.batch, *one.shape[1:])
+        return lambda rng, steps: self.model.noise(rng, (steps, *shape))
+
+    def gradient(self, params: Tensor, fields: dict[str, Tensor], state: State) -> Any:
+        """Of one model: its gradient, its two losses, its next state."""
+        model, batch = self.model, Batch(**fields)
+
+        def parts(params: Tensor) -> Any:
+            labeled, unlabeled, after = model.loss(self.net, params, batch, state)
+            return (labeled, unlabeled), after
+
+        if not model.combines:
+
+            def total(params: Tensor) -> Any:
+                (labeled, unlabeled), after = parts(params)
+                losses = torch.stack([labeled, unlabeled]).detach()
+                return labeled + unlabeled, (losses, after)
+
+            gradient, (_, (losses, after)) = grad_and_value(total, has_aux=True)(params)
+            return gradient, losses, after
+        (labeled, unlabeled), pull, after = vjp(parts, params, has_aux=True)
+        one, none = torch.ones_like(labeled), torch.zeros_like(labeled)
+        (of_labeled,), (of_unlabeled,) = pull((one, none)), pull((none, one))
+        losses = torch.stack([labeled, unlabeled]).detach()
+        return model.combine(of_labeled, of_unlabeled), losses, after
+
+    def step(self) -> None:
+        """One step of every model, in place."""
+        model, fields = self.model, self.batches.at(self.step_number)
+        step = self.step_number.to(self.params.dtype)
+        self.average.lerp_(self.params, 1 - torch.clamp(1 - 1 / (step + 1), max=model.ema))
+        state = {**self.state, "average": self.average}
+        gradient, losses, after = self._mapped(self.gradient)(self.params, fields, state)
+        norm = gradient.norm(dim=1)
+        alive = self.failed < 0
+        fine = losses.sum(1).isfinite() & norm.isfinite()
+        self.failed.copy_(torch.where(alive & ~fine, self.step_number, self.failed))
+        alive = (alive & fine)[:, None]
+        if model.clip is not None:
+            gradient = gradient * (model.clip / norm.clamp(min=model.clip))[:, None]
+        if model.weight_decay:
+            gradient = gradient + model.weight_decay * self.decays * self.params
+        gradient = torch.where(alive, gradient, 0)
+        change = optimizers.update(model.optimizer, gradient, self.moments, step, model.momentum)
+        rate = model.learning_rate * optimizers.rate(model.schedule, step, model.steps)
+        self.params.sub_(torch.where(alive, rate * change, 0))
+        for name, value in self.state.items():
+            value.copy_(after[name])
+        self.losses.copy_(losses)
+        self.step_number.add_(1)
+
+    def _mapped(self, one: Callable[..., Any]) -> Callable[..., Any]:
+        return vmap(one, randomness="error")
+
+    def refresh(self) -> None:
+        state = {**self.state, "average": self.average}
+        after = self._mapped(partial(self.model.refresh, self.net))(
+            self.params, self.batches.rows(), state
+        )
+        for name, value in self.state.items():
+            value.copy_(after[name])
+
+    def train(
+        self,
+        mode: Mode | None = None,
+        checkpoint: Path | None = None,
+        tell: Callable[[int], None] = lambda step: None,
+    ) -> None:
+        """Every step there is to do, from the checkpoint on if there is one."""
+        if checkpoint is not None and checkpoint.exists():
+            self.load(checkpoint)
+        saved = time.monotonic()
+        advance = self._advance(mode or self._mode())
+        while self.done < self.model.steps:
+            if checkpoint is not None and time.monotonic() - saved > CHECKPOINT_SECONDS:
+                self.save(checkpoint)
+                saved = time.monotonic()
+            self.batches.fill()
+            for _ in range(min(self.batches.chunk, self.model.steps - self.done)):
+                if self.model.refresh_every and self.done % self.model.refresh_every == 0:
+                    self.refresh()
+                next(advance)
+                self.done += 1
+            tell(self.done)
+
+    def _mode(self) -> Mode:
+        if self.device.type != "cuda":
+            return "eager"
+        return "compile" if self.model.steps >= COMPILE_PAYS else "graph"
+
+    def _advance(self, mode: Mode) -> Iterator[None]:
+        """A step each time it is asked. A graph is captured once real steps have warmed it up."""
+        step = torch.compile(self.step, dynamic=False) if mode == "compile" else self.step
+        with torch.no_grad():
+            if mode == "eager" or self.device.type != "cuda":
+                while True:
+                    step()
+                    yield
+            stream = torch.cuda.Stream()
+            for _ in range(WARM_UP):
+                stream.wait_stream(torch.cuda.current_stream())
+                with torch.cuda.stream(stream):
+                    step()
+                torch.cuda.current_stream().wait_stream(stream)
+                yield
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                step()
+            while True:
+                graph.replay()
+                yield
+
+    def _tensors(self) -> dict[str, Tensor]:
+        moments = {f"moment {k}": moment for k, moment in enumerate(self.moments)}
+        state = {f"state {name}": value for name, value in self.state.items()}
+        own = {name: getattr(self, name) for name in ("params", "average", "step_number", "failed")}
+        return {**own, **moments, **state}
+
+    def save(self, file: Path) -> None:
+        part = file.with_suffix(".part")
+        torch.save({"tensors": self._tensors(), "chance": self.batches.save()}, part)
+        part.replace(file)
+
+    def load(self, file: Path) -> None:
+        saved = torch.load(file, map_location=self.device, weights_only=True)
+        for name, tensor in self._tensors().items():
+            tensor.copy_(saved["tensors"][name])
+        self.batches.load(saved["chance"])
+        self.done = int(self.step_number)
+
+    def results(self) -> list[Trained | int]:
+        """Of each model what it serves, or the step at which its loss was not finite."""
+        with torch.no_grad():
+            step = self.step_number.to(self.params.dtype)
+            self.average.lerp_(self.params, 1 - torch.clamp(1 - 1 / (step + 1), max=self.model.ema))
+            state = {**self.state, "average": self.average}
+            served = vmap(self.model.serve)(self.params, state)
+            failed = self.failed.tolist()
+            return [
+                self._trained(m, served[m]) if failed[m] < 0 else failed[m]
+                for m in range(self.height)
+            ]
+
+    def _trained(self, m: int, params: Tensor) -> Trained:
+        rows = torch.cat([self.batches.x[m], self.batches.unlabeled[m][: self.batches.counts[m]]])
+
+        def batches() -> Iterator[Tensor]:
+            for part in rows.split(512):
+                yield self.net.prepare(self.views.plain(part)).to(params.dtype)
+
+        statistics = self.net.statistics(params, batches) if self.net.has_statistics else {}
+        return Trained(
+            self.net,
+            params.cpu(),
+            {name: value.cpu() for name, value in statistics.items()},
+            self.views,
+            str(self.device),
+        )

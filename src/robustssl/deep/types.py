@@ -1,0 +1,54 @@
+"""What the engine and an algorithm hand each other: the tensors of one model, without its stack."""
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+State = dict[str, Tensor]
+Loss = tuple[Tensor, Tensor, State]
+
+
+class Shape(NamedTuple):
+    """What a model's state is sized by; `rows` counts the unlabeled ones, padding included."""
+
+    rows: int
+    classes: int
+    steps: int
+
+
+class Batch(NamedTuple):
+    """What one step sees: a weak view of labeled rows with their classes, views of unlabeled ones.
+
+    A view that the algorithm does not name in `views` is None. `index` holds the places of the
+    unlabeled rows, of which there are `rows` in all; `noise` is what the algorithm drew.
+    """
+
+    x: Tensor
+    y: Tensor
+    step: Tensor
+    index: Tensor
+    rows: Tensor
+    weak: Any = None
+    other: Any = None  # a second weak view
+    strong: Any = None
+    noise: Any = None
+
+
+class Rows(NamedTuple):
+    """All rows of a model, as `refresh` sees them; unlabeled ones from `count` on are padding."""
+
+    x: Tensor
+    y: Tensor
+    unlabeled: Tensor
+    count: Tensor
+
+
+def one_hot(labels: Tensor, like: Tensor) -> Tensor:
+    """Rows of the identity, as wide as the rows of `like` and of its type."""
+    return (labels[:, None] == torch.arange(like.shape[-1], device=like.device)).to(like.dtype)
+
+
+def frozen(params: Tensor) -> Tensor:
+    """Parameters through which no gradient flows."""
+    return params.detach()

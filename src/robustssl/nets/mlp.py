@@ -1,0 +1,26 @@
+"""A multi-layer perceptron: small, and quick on any machine."""
+
+from torch import Tensor, nn
+
+from robustssl.nets._inputs import Shape, centred, is_image
+from robustssl.nets._inputs import width as width_of
+
+
+class MLP(nn.Module):
+    """Layers of rectified units; images are rows of pixels."""
+
+    def __init__(self, shape: Shape, classes: int, *, width: int = 128, depth: int = 2) -> None:
+        super().__init__()
+        self.images = is_image(shape)
+        widths = [width_of(shape), *[width] * depth]
+        self.layers = nn.ModuleList(
+            nn.Linear(before, after) for before, after in zip(widths, widths[1:], strict=False)
+        )
+        self.head = nn.Linear(widths[-1], classes)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = centred(x).flatten(1) if self.images else x
+        for layer in self.layers:
+            x = layer(x).relu()
+        logits: Tensor = self.head(x)
+        return logits

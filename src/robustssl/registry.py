@@ -169,11 +169,12 @@ def _typed(value: Any, default: Any, parameter: inspect.Parameter) -> Any:
 def canonical(kind: Kind, spec: str) -> str:
     """The one spelling of a spec; an unknown name or option is an error.
 
-    An algorithm's `preset` is resolved into the values it stands for.
+    An algorithm's `preset` and `budget` are resolved into the values they stand for.
     """
     name, options = parse(spec)
     if kind == "algorithm":
-        options = {**preset_values(name, options.pop("preset", None)), **options}
+        preset, budget = options.pop("preset", None), options.pop("budget", None)
+        options = {**budget_values(name, budget), **preset_values(name, preset), **options}
     return spell(name, _options(kind, name, options))
 
 
@@ -210,14 +211,24 @@ def preset_values(name: str, which: str | None) -> dict[str, Any]:
     return presets(name)[which]
 
 
+def budget_values(name: str, which: str | None) -> dict[str, Any]:
+    """What an algorithm shares with others in a study, such as the net and the steps."""
+    if which is None:
+        return {}
+    budgets = getattr(algorithm(name), "budgets", None)
+    if budgets is None:
+        raise InputError(f"{name} has no budgets: it trains until it is done")
+    if which not in budgets:
+        raise unknown(f"budget of {name}", str(which), budgets)
+    return dict(budgets[which])
+
+
 def estimator(
     name: str, preset: str | None = None, budget: str | None = None, **params: Any
 ) -> Any:
-    """A ready estimator: the defaults, then the preset, then the params."""
+    """A ready estimator: the defaults, then the budget, the preset, the params."""
     found = algorithm(name)
-    if budget is not None:
-        raise InputError(f"{name} has no budgets: it trains until it is done")
-    chosen = {**preset_values(name, preset), **params}
+    chosen = {**budget_values(name, budget), **preset_values(name, preset), **params}
     return found(**_options("algorithm", name, chosen))
 
 

@@ -20,7 +20,7 @@ from robustssl.deep import (
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FlexMatch(DeepClassifier):
-    """FixMatch with a threshold for each class, low while few rows are confidently guessed to be of it:
+    """FixMatch with a threshold for each class, low while few rows are surely guessed to be of it:
     threshold beta / (2 - beta) with beta_c = n_c / max(max n, rows without such a guess). It is 0
     at the start, so that every guess is trusted.
     """

@@ -18,8 +18,8 @@ from robustssl.deep import (
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MeanTeacher(DeepClassifier):
-    """Agree with the average of your former selves: CE + weight r MSE(p(w(u)), p'(w'(u))), where p' is
-    of the parameters averaged with the decay `ema`.
+    """Agree with the average of your former selves: CE + weight r MSE(p(w(u)), p'(w'(u))), where p'
+    is of the parameters averaged with the decay `ema`.
     """
 
     weight: float = 50.0

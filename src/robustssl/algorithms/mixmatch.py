@@ -23,8 +23,8 @@ from robustssl.deep import (
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MixMatch(DeepClassifier):
-    """Sharpened guesses from two weak views; all rows are mixed with others in random order, l x + (1 -
-    l) x', l ~ Beta(alpha, alpha), at least a half: CE on the labeled part + weight r MSE(p, q).
+    """Sharpened guesses q from two weak views; every row is mixed with another, l x + (1 - l) x', l
+    ~ Beta(alpha, alpha) and at least a half: CE on the labeled part + weight r MSE(p, q).
 
     weight: 75 for images; rows of a table have less to agree on.
     """

@@ -20,8 +20,8 @@ from robustssl.deep import (
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class TemporalEnsembling(DeepClassifier):
-    """Agree with the average of what you said of this row: Z <- decay Z + (1 - decay) p(w(u)) at every
-    visit, CE + weight r MSE(p(w(u)), Z / (1 - decay^visits)).
+    """Agree with the average of what you said of this row: Z <- decay Z + (1 - decay) p(w(u)) at
+    every visit, CE + weight r MSE(p(w(u)), Z / (1 - decay^visits)).
     """
 
     weight: float = 10.0

@@ -10,8 +10,8 @@ from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cros
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class UDA(DeepClassifier):
-    """Ask for the sharpened guess on the weak view, if it is confident, on the strong view. Labels that
-    are sure already teach no more: those with p_y above eta, which grows from 1/K to 1.
+    """Ask for the sharpened guess on the weak view, if it is confident, on the strong view. Labels
+    that are sure already teach no more: those with p_y above eta, which grows from 1/K to 1.
 
     signal: how eta grows: linear, log or exp; none: it is 1.
     """

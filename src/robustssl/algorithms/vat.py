@@ -13,8 +13,8 @@ from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cros
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class VAT(DeepClassifier):
-    """Answer the same in the direction that would change the answer most: CE + weight r KL(sg p(u) ||
-    p(u + e)) + entropy H(p(u)). The direction of e is F d, where d is random and F the Fisher
+    """Answer the same in the direction that would change the answer most: CE + weight r KL(sg p(u)
+    || p(u + e)) + entropy H(p(u)). The direction of e is F d, where d is random and F the Fisher
     matrix of the answer in u: one power iteration, exactly, without the finite difference xi.
 
     radius: the length of e over the root of the number of features. The authors' is for images.
@@ -38,7 +38,7 @@ class VAT(DeepClassifier):
         rows = batch.weak
         logits = net(params, rows)
         p = logits.detach().softmax(-1)
-        direction = adversarial(lambda u: net(frozen(params), u), rows, batch.noise)
+        direction = adversarial(lambda u: net.plain(frozen(params), u), rows, batch.noise)
         moved = rows + self.radius * rows[0].numel() ** 0.5 * direction
         divergence = cross_entropy(net(params, moved), p) - _entropy(
             p.log().nan_to_num(neginf=0), p
@@ -51,7 +51,7 @@ class VAT(DeepClassifier):
 
 def adversarial(logits: Callable[[Tensor], Tensor], rows: Tensor, start: Tensor) -> Tensor:
     """J' (diag(p) - p p') J d for every row, of length 1: the Fisher matrix times d."""
-    answer, change = jvp(logits, (rows,), (_unit(start),))
+    answer, change = jvp(logits, (rows,), (_unit(start),))[:2]
     p = answer.softmax(-1)
     weighted = p * (change - (p * change).sum(-1, keepdim=True))
     return _unit(vjp(logits, rows)[1](weighted)[0])

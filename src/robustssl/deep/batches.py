@@ -15,7 +15,6 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from robustssl.deep.types import Rows
 from robustssl.deep.views import Views
 
 CHUNK = 50  # steps drawn at once, fewer where a step needs many numbers
@@ -87,14 +86,26 @@ class Batches:
         tensor = torch.from_numpy(stacked).to(self.device)
         return tensor.to(self.dtype) if tensor.is_floating_point() else tensor
 
-    def fill(self) -> None:
-        """Draw the next steps of every model."""
-        for name, buffer in self._buffers.items():
-            drawn = [
-                draws[name](chance[name], self.chunk)
-                for draws, chance in zip(self._draws, self._chance, strict=True)
-            ]
-            buffer.copy_(torch.from_numpy(np.stack(drawn)), non_blocking=True)
+    def draw(self) -> dict[str, Tensor]:
+        """The chance of the next steps of every model."""
+        drawn = {
+            name: torch.from_numpy(
+                np.stack(
+                    [
+                        draws[name](chance[name], self.chunk)
+                        for draws, chance in zip(self._draws, self._chance, strict=True)
+                    ]
+                )
+            )
+            for name in self._buffers
+        }
+        on_gpu = self.device.type == "cuda"
+        return {name: x.pin_memory() if on_gpu else x for name, x in drawn.items()}
+
+    def put(self, drawn: dict[str, Tensor]) -> None:
+        """What was drawn onto the device, behind the steps that are under way."""
+        for name, tensor in drawn.items():
+            self._buffers[name].copy_(tensor, non_blocking=True)
 
     def at(self, step: Tensor) -> dict[str, Tensor]:
         """The fields of the batch of a step among those drawn last, for every model."""
@@ -123,9 +134,10 @@ class Batches:
         view = self.views.view(rows.flatten(0, 1), chance.flatten(0, 1), strength)
         return self.prepare(view).unflatten(0, rows.shape[:2]).to(self.dtype)
 
-    def rows(self) -> Rows:
-        """Every row as it is."""
-        return Rows(self._plain(self.x), self.y, self._plain(self.unlabeled), self.counts)
+    def rows(self) -> dict[str, Tensor]:
+        """The fields of `Rows`: every row of every model as it is."""
+        x, unlabeled = self._plain(self.x), self._plain(self.unlabeled)
+        return {"x": x, "y": self.y, "unlabeled": unlabeled, "count": self.counts}
 
     def _plain(self, rows: Tensor) -> Tensor:
         plain = self.prepare(self.views.plain(rows.flatten(0, 1)))

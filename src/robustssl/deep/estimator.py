@@ -77,8 +77,6 @@ class NetClassifier(EncodedClassifier):
     noise: ClassVar[Any] = None
     combines: ClassVar[bool] = False
     refresh_every: ClassVar[int] = 0
-    ratio: ClassVar[int] = 1
-    strong: ClassVar[float] = 0.0
 
     def init(self, params: Tensor, shape: Shape) -> State:
         """What the loss remembers from step to step; `average`, that of the parameters, is there
@@ -202,7 +200,7 @@ def _train(
 ) -> list[Any]:
     name, options = registry.parse(model.net)
     found = registry.find("net", name)
-    views = views_of(shape, model.weak, model.strong)
+    views = views_of(shape, model.weak, getattr(model, "strong", 0.0))
 
     def build() -> torch.nn.Module:
         net: torch.nn.Module = found(shape, classes, **options)

@@ -99,8 +99,8 @@ def _blend(other: Tensor, images: Tensor, amount: Tensor, sign: Tensor) -> Tenso
 def _grey(images: Tensor) -> Tensor:
     if images.shape[1] != 3:
         return images.mean(1, keepdim=True).expand_as(images)
-    weights = images.new_tensor([0.299, 0.587, 0.114])
-    return (images * weights[:, None, None]).sum(1, keepdim=True).expand_as(images)
+    red, green, blue = images.split(1, 1)
+    return (0.299 * red + 0.587 * green + 0.114 * blue).expand_as(images)
 
 
 def _identity(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:

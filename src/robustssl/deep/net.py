@@ -1,5 +1,6 @@
 """A net apart from its parameters, which are one vector: a stack of models is a matrix."""
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -13,11 +14,13 @@ ALIGNED = 8  # numbers; an address that fast matrix products can start at
 class Net:
     """`net(params, a, b)` is one pass over a and b, which so share their batch statistics.
 
-    It computes in `dtype` and answers in that of the parameters.
+    It computes in `dtype` and answers in `exact`. `net.plain` is the same function
+    in operations that have derivatives of every kind.
     """
 
     def __init__(self, module: nn.Module, dtype: torch.dtype) -> None:
         self.module, self.dtype = module, dtype
+        self.exact = torch.float64 if dtype == torch.float64 else torch.float32
         free = {n: p for n, p in module.named_parameters() if p.requires_grad}
         # Shapes that would shift those after them come last.
         self._names = sorted(free, key=lambda name: free[name].numel() % ALIGNED != 0)
@@ -28,6 +31,13 @@ class Net:
             [torch.full((n,), float(len(s) > 1)) for n, s in zip(sizes, self._shapes, strict=True)]
             + [torch.zeros(self._sizes[-1])]
         )
+        self.plain: Net = self
+        if any(hasattr(part, "fused") for part in module.modules()):
+            twin = copy.deepcopy(module)
+            for part in twin.modules():
+                part.fused = False  # type: ignore[assignment]
+            self.plain = copy.copy(self)
+            self.plain.module = twin
         self.has_statistics = any(isinstance(m, BatchNorm) for m in module.modules())
 
     def pack(self, module: nn.Module) -> Tensor:
@@ -49,14 +59,16 @@ class Net:
         values = {**self.unpack(params), **(statistics or {})}
         if statistics is not None:
             self.module.eval()
-        logits = functional_call(self.module, values, (rows.to(self.dtype),)).to(params.dtype)
+        logits = functional_call(self.module, values, (rows.to(self.dtype),)).to(self.exact)
         if statistics is not None:
             self.module.train()
         return logits if len(inputs) == 1 else logits.split([len(part) for part in inputs])
 
     def prepare(self, rows: Tensor) -> Tensor:
         """What the net makes of its input once, such as vectors of words; else the rows."""
-        return self.module.prepare(rows) if hasattr(self.module, "prepare") else rows
+        prepare: Any = getattr(self.module, "prepare", lambda rows: rows)
+        prepared: Tensor = prepare(rows)
+        return prepared
 
     def statistics(self, params: Tensor, batches: Callable[[], Any]) -> dict[str, Tensor]:
         """The mean and variance that every BatchNorm met in one pass over the batches."""
@@ -79,6 +91,8 @@ class BatchNorm(nn.Module):
     statistics are those of the batch, or the ones that `Net` hands it.
     """
 
+    mean: Tensor
+    variance: Tensor
     met: Any = None  # while statistics are taken: count, sum and sum of squares of each batch
 
     def __init__(self, width: int, eps: float = 1e-5) -> None:

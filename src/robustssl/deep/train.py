@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
-from torch.func import grad_and_value, vjp, vmap
+from torch.func import vmap
+from torch.utils._pytree import tree_map
 
 from robustssl.deep import optimizers
 from robustssl.deep.batches import Batches, Problem, start
 from robustssl.deep.net import Net
-from robustssl.deep.types import Batch, Shape, State
+from robustssl.deep.types import Batch, Rows, Shape, State
 from robustssl.deep.views import Views
 from robustssl.errors import InputError
 
@@ -87,21 +88,24 @@ class Stack:
         self, model: Any, build: Callable[[], nn.Module], views: Views, problems: Sequence[Problem]
     ) -> None:
         self.model, self.views, self.height = model, views, len(problems)
+        self.asked = model.batch * getattr(model, "ratio", 1)  # unlabeled rows a step
         self.device = device_of(model.device)
         precision = precision_of(model.precision, self.device)
         torch.backends.cuda.matmul.allow_tf32 = precision in ("tf32", "bf16")
         torch.backends.cudnn.allow_tf32 = precision in ("tf32", "bf16")
-        exact = torch.float64 if precision == "fp64" else torch.float32
+        torch.backends.cudnn.benchmark = True  # shapes never change
         nets = [start(build, problem.seed) for problem in problems]
-        self.net = Net(nets[0].to(self.device, PRECISIONS[precision]), PRECISIONS[precision])
+        self.net = Net(nets[0], PRECISIONS[precision])
+        exact = self.net.exact
         self.decays = self.net.decays.to(self.device, exact)
         self.params = torch.stack([self.net.pack(net) for net in nets]).to(self.device, exact)
+        self.net.module.to(self.device, PRECISIONS[precision])
         self.average = self.params.clone()
         self.moments = optimizers.moments(model.optimizer, self.params)
         self.batches = Batches(
             problems,
             views,
-            (model.batch, model.ratio * model.batch),
+            (model.batch, self.asked),
             model.views,
             self._noise(problems[0]),
             self.net.prepare,
@@ -109,7 +113,7 @@ class Stack:
         )
         self.classes = 1 + max(int(problem.codes.max()) for problem in problems)
         shape = Shape(self.batches.unlabeled.shape[1], self.classes, model.steps)
-        self.state: State = vmap(partial(model.init, shape=shape))(self.params)
+        self.state: State = self._mapped(partial(model.init, shape=shape))(self.params)
         self.state = {name: value.clone() for name, value in self.state.items()}
         self.step_number = torch.zeros(1, dtype=torch.long, device=self.device)
         self.failed = torch.full((self.height,), -1, dtype=torch.long, device=self.device)
@@ -121,39 +125,45 @@ class Stack:
             return None
         rows = torch.from_numpy(problem.unlabeled[:1])
         one = self.net.prepare(self.views.plain(rows.to(self.device)))
-        shape = (self.model.ratio * self.model.batch, *one.shape[1:])
+        shape = (self.asked, *one.shape[1:])
         return lambda rng, steps: self.model.noise(rng, (steps, *shape))
 
-    def gradient(self, params: Tensor, fields: dict[str, Tensor], state: State) -> Any:
-        """Of one model: its gradient, its two losses, its next state."""
-        model, batch = self.model, Batch(**fields)
+    def forward(self, params: Tensor) -> tuple[Tensor, Tensor, State]:
+        """The two losses of every model in the batch of this step, and their next state."""
 
-        def parts(params: Tensor) -> Any:
-            labeled, unlabeled, after = model.loss(self.net, params, batch, state)
-            return (labeled, unlabeled), after
+        def of_one(params: Tensor, fields: dict[str, Tensor], state: State) -> Any:
+            return self.model.loss(self.net, params, Batch(**fields), state)
 
-        if not model.combines:
-
-            def total(params: Tensor) -> Any:
-                (labeled, unlabeled), after = parts(params)
-                losses = torch.stack([labeled, unlabeled]).detach()
-                return labeled + unlabeled, (losses, after)
-
-            gradient, (_, (losses, after)) = grad_and_value(total, has_aux=True)(params)
-            return gradient, losses, after
-        (labeled, unlabeled), pull, after = vjp(parts, params, has_aux=True)
-        one, none = torch.ones_like(labeled), torch.zeros_like(labeled)
-        (of_labeled,), (of_unlabeled,) = pull((one, none)), pull((none, one))
-        losses = torch.stack([labeled, unlabeled]).detach()
-        return model.combine(of_labeled, of_unlabeled), losses, after
-
-    def step(self) -> None:
-        """One step of every model, in place."""
-        model, fields = self.model, self.batches.at(self.step_number)
-        step = self.step_number.to(self.params.dtype)
-        self.average.lerp_(self.params, 1 - torch.clamp(1 - 1 / (step + 1), max=model.ema))
+        with torch.no_grad():
+            fields = self.batches.at(self.step_number)
         state = {**self.state, "average": self.average}
-        gradient, losses, after = self._mapped(self.gradient)(self.params, fields, state)
+        found: tuple[Tensor, Tensor, State] = self._mapped(of_one)(params, fields, state)
+        return found
+
+    def gradient(self, params: Tensor, labeled: Tensor, unlabeled: Tensor) -> Tensor:
+        """Of every model its own: what others lose does not depend on its parameters."""
+        if not self.model.combines:
+            return torch.autograd.grad((labeled + unlabeled).sum(), params)[0]
+        (of_labeled,) = torch.autograd.grad(labeled.sum(), params, retain_graph=True)
+        (of_unlabeled,) = torch.autograd.grad(unlabeled.sum(), params)
+        combined: Tensor = self._mapped(self.model.combine)(of_labeled, of_unlabeled)
+        return combined
+
+    def step(self, forward: Any = None, update: Any = None) -> None:
+        """One step of every model, in place."""
+        params = self.params.to(self.net.dtype).detach().requires_grad_()
+        with torch.enable_grad():
+            labeled, unlabeled, after = (forward or self.forward)(params)
+            gradient = self.gradient(params, labeled, unlabeled)
+        losses = torch.stack([labeled, unlabeled], 1).detach()
+        after = {name: after[name].detach() for name in self.state}
+        with torch.no_grad():
+            (update or self.update)(gradient, losses, after)
+
+    def update(self, gradient: Tensor, losses: Tensor, after: State) -> None:
+        """A model whose loss is not finite stays as it is from that step on."""
+        model, step = self.model, self.step_number.to(self.params.dtype)
+        gradient = gradient.to(self.params.dtype)
         norm = gradient.norm(dim=1)
         alive = self.failed < 0
         fine = losses.sum(1).isfinite() & norm.isfinite()
@@ -171,15 +181,30 @@ class Stack:
             value.copy_(after[name])
         self.losses.copy_(losses)
         self.step_number.add_(1)
+        # Fast at first: a short run would else serve its random start.
+        decay = torch.clamp(1 - 1 / (step + 2), max=model.ema)
+        self.average.lerp_(self.params, 1 - decay)
 
     def _mapped(self, one: Callable[..., Any]) -> Callable[..., Any]:
-        return vmap(one, randomness="error")
+        """Of a function of one model that of the stack."""
+        if self.height > 1:
+            return vmap(one, randomness="error")
+
+        def alone(*stacked: Any) -> Any:
+            return tree_map(lambda x: x[None], one(*tree_map(lambda x: x[0], stacked)))
+
+        return alone
 
     def refresh(self) -> None:
+        """The state of every model, made anew from all its rows."""
+
+        def of_one(params: Tensor, fields: dict[str, Tensor], state: State) -> State:
+            after: State = self.model.refresh(self.net, params, Rows(**fields), state)
+            return after
+
         state = {**self.state, "average": self.average}
-        after = self._mapped(partial(self.model.refresh, self.net))(
-            self.params, self.batches.rows(), state
-        )
+        with torch.no_grad():
+            after = self._mapped(of_one)(self.params, self.batches.rows(), state)
         for name, value in self.state.items():
             value.copy_(after[name])
 
@@ -192,18 +217,19 @@ class Stack:
         """Every step there is to do, from the checkpoint on if there is one."""
         if checkpoint is not None and checkpoint.exists():
             self.load(checkpoint)
-        saved = time.monotonic()
+        saved, drawn = time.monotonic(), self.batches.draw()
         advance = self._advance(mode or self._mode())
         while self.done < self.model.steps:
-            if checkpoint is not None and time.monotonic() - saved > CHECKPOINT_SECONDS:
-                self.save(checkpoint)
-                saved = time.monotonic()
-            self.batches.fill()
+            self.batches.put(drawn)
             for _ in range(min(self.batches.chunk, self.model.steps - self.done)):
                 if self.model.refresh_every and self.done % self.model.refresh_every == 0:
                     self.refresh()
                 next(advance)
                 self.done += 1
+            if checkpoint is not None and time.monotonic() - saved > CHECKPOINT_SECONDS:
+                self.save(checkpoint)
+                saved = time.monotonic()
+            drawn = self.batches.draw()  # while the device is at work
             tell(self.done)
 
     def _mode(self) -> Mode:
@@ -213,25 +239,27 @@ class Stack:
 
     def _advance(self, mode: Mode) -> Iterator[None]:
         """A step each time it is asked. A graph is captured once real steps have warmed it up."""
-        step = torch.compile(self.step, dynamic=False) if mode == "compile" else self.step
-        with torch.no_grad():
-            if mode == "eager" or self.device.type != "cuda":
-                while True:
-                    step()
-                    yield
-            stream = torch.cuda.Stream()
-            for _ in range(WARM_UP):
-                stream.wait_stream(torch.cuda.current_stream())
-                with torch.cuda.stream(stream):
-                    step()
-                torch.cuda.current_stream().wait_stream(stream)
-                yield
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
-                step()
+        step = self.step
+        if mode == "compile":
+            parts = (torch.compile(part, dynamic=False) for part in (self.forward, self.update))
+            step = partial(self.step, *parts)
+        if mode == "eager" or self.device.type != "cuda":
             while True:
-                graph.replay()
+                step()
                 yield
+        stream = torch.cuda.Stream()
+        for _ in range(WARM_UP):
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream):
+                step()
+            torch.cuda.current_stream().wait_stream(stream)
+            yield
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            step()
+        while True:
+            graph.replay()
+            yield
 
     def _tensors(self) -> dict[str, Tensor]:
         moments = {f"moment {k}": moment for k, moment in enumerate(self.moments)}
@@ -254,10 +282,8 @@ class Stack:
     def results(self) -> list[Trained | int]:
         """Of each model what it serves, or the step at which its loss was not finite."""
         with torch.no_grad():
-            step = self.step_number.to(self.params.dtype)
-            self.average.lerp_(self.params, 1 - torch.clamp(1 - 1 / (step + 1), max=self.model.ema))
             state = {**self.state, "average": self.average}
-            served = vmap(self.model.serve)(self.params, state)
+            served = self._mapped(self.model.serve)(self.params, state)
             failed = self.failed.tolist()
             return [
                 self._trained(m, served[m]) if failed[m] < 0 else failed[m]

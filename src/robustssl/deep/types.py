@@ -1,6 +1,7 @@
 """What the engine and an algorithm hand each other: the tensors of one model, without its stack."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -9,7 +10,8 @@ State = dict[str, Tensor]
 Loss = tuple[Tensor, Tensor, State]
 
 
-class Shape(NamedTuple):
+@dataclass(frozen=True)
+class Shape:
     """What a model's state is sized by; `rows` counts the unlabeled ones, padding included."""
 
     rows: int
@@ -17,7 +19,8 @@ class Shape(NamedTuple):
     steps: int
 
 
-class Batch(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Batch:
     """What one step sees: a weak view of labeled rows with their classes, views of unlabeled ones.
 
     A view that the algorithm does not name in `views` is None. `index` holds the places of the
@@ -35,7 +38,8 @@ class Batch(NamedTuple):
     noise: Any = None
 
 
-class Rows(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Rows:
     """All rows of a model, as `refresh` sees them; unlabeled ones from `count` on are padding."""
 
     x: Tensor

@@ -83,6 +83,7 @@ class ImageViews:
         return to_unit(rows)
 
     def view(self, rows: Tensor, chance: Tensor, strength: Strength) -> Tensor:
+        chance = chance.float()
         weak = weak_view(to_unit(rows), chance[:, :3])
         return weak if strength == "weak" else strong_view(weak, chance[:, 3:])
 

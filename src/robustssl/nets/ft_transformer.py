@@ -5,6 +5,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from robustssl.nets._attention import attention
 from robustssl.nets._inputs import Shape
 from robustssl.nets._inputs import width as width_of
 
@@ -21,45 +22,59 @@ class FTTransformer(nn.Module):
         self.bias = nn.Parameter(torch.empty(features, width).uniform_(-bound, bound))
         self.answer = nn.Parameter(torch.empty(1, width).uniform_(-bound, bound))
         self.blocks = nn.ModuleList(_Block(width, heads, first=k == 0) for k in range(layers))
-        self.norm = nn.LayerNorm(width)
+        self.norm = _Norm(width)
         self.head = nn.Linear(width, classes)
 
     def forward(self, x: Tensor) -> Tensor:
         tokens = x[..., None] * self.weight + self.bias
         tokens = torch.cat([self.answer.expand(len(x), 1, -1), tokens], 1)
         for block in self.blocks[:-1]:
-            tokens = block(tokens, tokens)
-        answer = self.blocks[-1](tokens[:, :1], tokens)[:, 0]  # of the last, no other is read
+            tokens = block(tokens, tokens.shape[1])
+        answer = self.blocks[-1](tokens, 1)[:, 0]  # of the last, no other is read
         logits: Tensor = self.head(self.norm(answer).relu())
         return logits
 
 
+class _Norm(nn.LayerNorm):
+    """The library's, which on a GPU has no forward derivative in bfloat16, or its formula."""
+
+    fused = True
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.fused:
+            return super().forward(x)
+        centred = x - x.mean(-1, keepdim=True)
+        scale = (centred.square().mean(-1, keepdim=True) + self.eps).rsqrt()
+        return centred * scale * self.weight + self.bias
+
+
 class _Block(nn.Module):
-    """Attention of some tokens to all, then a gated layer for each; the first has no norm before
-    its attention.
+    """Attention of the first `some` tokens to all, then a gated layer for each of them. The first
+    block has no norm before its attention.
     """
+
+    fused = True
 
     def __init__(self, width: int, heads: int, first: bool) -> None:
         super().__init__()
         self.heads, hidden = heads, width * 4 // 3
-        self.before = nn.Identity() if first else nn.LayerNorm(width)
-        self.query, self.pairs = nn.Linear(width, width), nn.Linear(width, 2 * width)
-        self.out = nn.Linear(width, width)
-        self.between = nn.LayerNorm(width)
+        self.before = nn.Identity() if first else _Norm(width)
+        self.triples, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.between = _Norm(width)
         self.widen, self.narrow = nn.Linear(width, 2 * hidden), nn.Linear(hidden, width)
-        for layer in (self.query, self.pairs, self.out):
+        for layer in (self.triples, self.out):
             nn.init.zeros_(layer.bias)
 
-    def forward(self, some: Tensor, every: Tensor) -> Tensor:
-        normed = self.before(every)
-        query = self._split(self.query(normed[:, : some.shape[1]]))
-        key, value = (self._split(part) for part in self.pairs(normed).chunk(2, -1))
-        weights = (query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])).softmax(-1)
-        mixed = (weights @ value).transpose(1, 2).flatten(2)
-        some = some + self.out(mixed)
-        values, gates = self.widen(self.between(some)).chunk(2, -1)
-        result: Tensor = some + self.narrow(values * gates.relu())
-        return result
+    def forward(self, tokens: Tensor, some: int) -> Tensor:
+        triples = _each(self.triples, self.before(tokens))
+        tokens = tokens[:, :some] + _each(
+            self.out, attention(triples, self.heads, some, self.fused)
+        )
+        values, gates = _each(self.widen, self.between(tokens)).chunk(2, -1)
+        return tokens + _each(self.narrow, values * gates.relu())
 
-    def _split(self, x: Tensor) -> Tensor:
-        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
+def _each(layer: nn.Linear, tokens: Tensor) -> Tensor:
+    """A layer for every token, as one matrix product even where a stack has a weight each."""
+    done: Tensor = layer(tokens.flatten(0, 1))
+    return done.unflatten(0, tokens.shape[:2])

@@ -1,5 +1,7 @@
 """A multi-layer perceptron: small, and quick on any machine."""
 
+from itertools import pairwise
+
 from torch import Tensor, nn
 
 from robustssl.nets._inputs import Shape, centred, is_image
@@ -13,9 +15,7 @@ class MLP(nn.Module):
         super().__init__()
         self.images = is_image(shape)
         widths = [width_of(shape), *[width] * depth]
-        self.layers = nn.ModuleList(
-            nn.Linear(before, after) for before, after in zip(widths, widths[1:], strict=False)
-        )
+        self.layers = nn.ModuleList(nn.Linear(before, after) for before, after in pairwise(widths))
         self.head = nn.Linear(widths[-1], classes)
 
     def forward(self, x: Tensor) -> Tensor:

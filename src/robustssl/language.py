@@ -151,6 +151,27 @@ def replace_words(text: str, count: int, rng: np.random.Generator) -> str:
     return " ".join(words)
 
 
+VERSIONS = 2  # of each kind
+WORDS = {"weak": 1, "strong": 5}  # replaced in a version
+
+
+def text_versions(texts: Vectors) -> list[npt.NDArray[Any]]:
+    """Every text with a few words replaced: weakly changed versions, then strongly changed ones.
+
+    A text has the same versions wherever it occurs, so that what is made of them can be kept.
+    """
+
+    def change(text: str, words: int, version: int) -> str:
+        seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
+        return replace_words(text, words, np.random.default_rng([seed, words, version]))
+
+    return [
+        np.array([change(str(text), words, version) for text in texts], object)
+        for words in WORDS.values()
+        for version in range(VERSIONS)
+    ]
+
+
 @lru_cache(maxsize=1)
 def _synonyms() -> dict[str, list[str]]:
     """Single words, and the other single words of their synsets."""

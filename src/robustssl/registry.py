@@ -166,15 +166,18 @@ def _typed(value: Any, default: Any, parameter: inspect.Parameter) -> Any:
     return value
 
 
-def canonical(kind: Kind, spec: str) -> str:
+def canonical(kind: Kind, spec: str, budget: str | None = None) -> str:
     """The one spelling of a spec; an unknown name or option is an error.
 
-    An algorithm's `preset` and `budget` are resolved into the values they stand for.
+    An algorithm's `preset` and `budget` are resolved into the values they stand for; the budget
+    given is that of algorithms which have budgets and name none.
     """
     name, options = parse(spec)
     if kind == "algorithm":
-        preset, budget = options.pop("preset", None), options.pop("budget", None)
-        options = {**budget_values(name, budget), **preset_values(name, preset), **options}
+        preset, own = options.pop("preset", None), options.pop("budget", None)
+        if own is None and hasattr(algorithm(name), "budgets"):
+            own = budget
+        options = {**budget_values(name, own), **preset_values(name, preset), **options}
     return spell(name, _options(kind, name, options))
 
 

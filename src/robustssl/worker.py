@@ -4,12 +4,11 @@ import platform
 import subprocess
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from importlib import metadata
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -21,71 +20,137 @@ from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.data import Pools, Split, digest
 from robustssl.features import Matrix, fit_preprocessing
+from robustssl.language import text_versions
 from robustssl.record import Record
 
 Group = tuple[Cell, ...]
 
 
 def groups(cells: Iterable[Cell]) -> Iterator[Group]:
-    """The cells that are run together: those of a supervised algorithm that differ in t alone,
-    else one. (A ceiling, `access=labels`, shows labels that depend on t even to such an algorithm.)
+    """The cells that are run together: those of one curve where models are fitted together, those
+    that one fit answers, else one.
     """
-
-    def together(cell: Cell) -> Any:
-        supervised = getattr(registry.algorithm(cell.algorithm), "supervised", False)
-        ceiling = registry.parse(cell.environment)[1].get("access") == "labels"
-        return replace(cell, t=0.0) if supervised and not ceiling else cell
-
-    for _, group in groupby(cells, key=together):
-        yield tuple(group)
+    together: dict[Cell, list[Cell]] = {}
+    for cell in cells:
+        deep = hasattr(registry.algorithm(cell.algorithm), "fit_together")
+        key = replace(cell, t=0.0, seed=0) if deep else _fit_of(cell)
+        together.setdefault(key, []).append(cell)
+    yield from map(tuple, together.values())
 
 
-def run_group(group: Group, keep_predictions: bool = False) -> list[Record]:
-    """One record a cell, an error among them if need be.
-
-    A group of several is a supervised algorithm, which sees no t: it is fitted once.
+def _fit_of(cell: Cell) -> Cell:
+    """The first of the cells that have the same fit: a supervised algorithm sees no t. (A ceiling,
+    `access=labels`, shows labels that depend on t even to such an algorithm.)
     """
-    first = _run(group[0], keep_predictions)
-    seconds = first.seconds / len(group)
-    return [replace(first, cell=cell, seconds=seconds) for cell in group]
+    supervised = getattr(registry.algorithm(cell.algorithm), "supervised", False)
+    ceiling = registry.parse(cell.environment)[1].get("access") == "labels"
+    return replace(cell, t=0.0) if supervised and not ceiling else cell
 
 
-def _run(cell: Cell, keep_predictions: bool) -> Record:
+def run_group(
+    group: Group, keep_predictions: bool = False, checkpoints: Path | None = None
+) -> list[Record]:
+    """One record a cell, an error among them if need be. Long training leaves `checkpoints`."""
+    alike: dict[Cell, list[Cell]] = {}
+    for cell in group:
+        alike.setdefault(_fit_of(cell), []).append(cell)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        try:
-            record = _fit_and_score(cell, keep_predictions)
-        except (Exception, SystemExit) as error:
-            reason = f"{type(error).__name__}: {error}"
-            record = Record(cell, cell.versions, error=reason, provenance=dict(provenance()))
+        records = _run([cells[0] for cells in alike.values()], keep_predictions, checkpoints)
     notes = dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught)
-    return replace(record, warnings=tuple(notes))
+    return [
+        replace(record, cell=cell, seconds=record.seconds / len(cells), warnings=tuple(notes))
+        for record, cells in zip(records, alike.values(), strict=True)
+        for cell in cells
+    ]
 
 
-def _fit_and_score(cell: Cell, keep_predictions: bool) -> Record:
-    prepared = prepare(cell.dataset, cell.environment, cell.labels, cell.seed)
-    split = prepared.split(cell.t)
-    model = registry.estimator(cell.algorithm, **dict(cell.params))
-    if "random_state" in model.get_params() and "random_state" not in dict(cell.params):
-        named = replace(cell, dataset=prepared.pools.data.name)
-        chance = named.rng("algorithm", "dataset", "labels", "seed").integers(2**31)
-        model.set_params(random_state=int(chance))
+@dataclass(eq=False)
+class _Job:
+    """A cell on its way to a record."""
+
+    cell: Cell
+    model: Any = None
+    split: Any = None
+    made_with: dict[str, Any] = field(default_factory=lambda: dict(provenance()))
+    record: Record | None = None
+
+    @contextmanager
+    def failing(self) -> Iterator[None]:
+        """What goes wrong inside is the record."""
+        try:
+            yield
+        except (Exception, SystemExit) as error:
+            self.fail(f"{type(error).__name__}: {error}")
+
+    def fail(self, reason: str) -> None:
+        versions = self.cell.versions
+        self.record = Record(self.cell, versions, error=reason, provenance=self.made_with)
+
+
+def _run(cells: Sequence[Cell], keep_predictions: bool, checkpoints: Path | None) -> list[Record]:
+    jobs = [_Job(cell) for cell in cells]
+    for job in jobs:
+        with job.failing():
+            _prepare(job)
+    able = [job for job in jobs if job.record is None]
     start = time.perf_counter()
-    model.fit(split.X, split.y)
-    predicted = np.asarray(model.predict(split.X_test))
-    seconds = time.perf_counter() - start
+    _fit(able, checkpoints)
+    seconds = (time.perf_counter() - start) / max(len(able), 1)
+    for job in able:
+        if job.record is None:
+            with job.failing():
+                job.record = _score(job, seconds, keep_predictions)
+    return [job.record for job in jobs if job.record is not None]
+
+
+def _prepare(job: _Job) -> None:
+    """The model, and the rows it is fitted to. Models that are fitted together share their chance
+    with those of other algorithms: start, labeled batches and views differ by the method alone.
+    """
+    cell, kind = job.cell, registry.algorithm(job.cell.algorithm)
+    prepared = prepare(cell.dataset, cell.environment, cell.labels, cell.seed)
+    together = hasattr(kind, "fit_together")
+    job.split = prepared.split(cell.t, views=together)
+    job.model = registry.estimator(cell.algorithm, **dict(cell.params))
+    if "random_state" in job.model.get_params() and "random_state" not in dict(cell.params):
+        named = replace(cell, dataset=prepared.pools.data.name)
+        own = () if together else ("algorithm",)
+        chance = named.rng(*own, "dataset", "labels", "seed").integers(2**31)
+        job.model.set_params(random_state=int(chance))
+    job.made_with["dataset_sha256"] = prepared.pools.data.sha256
+    job.made_with["split_digest"] = job.split.digest
+
+
+def _fit(jobs: Sequence[_Job], checkpoints: Path | None) -> None:
+    if jobs and hasattr(jobs[0].model, "fit_together"):
+        models, rows = [job.model for job in jobs], [(job.split.X, job.split.y) for job in jobs]
+        errors: list[str | None] = [None] * len(jobs)
+        try:
+            errors = jobs[0].model.fit_together(models, rows, checkpoints=checkpoints)
+        except (Exception, SystemExit) as error:
+            errors = [f"{type(error).__name__}: {error}"] * len(jobs)
+        for job, reason in zip(jobs, errors, strict=True):
+            if reason is not None:
+                job.fail(reason)
+        return
+    for job in jobs:
+        with job.failing():
+            job.model.fit(job.split.X, job.split.y)
+
+
+def _score(job: _Job, seconds: float, keep_predictions: bool) -> Record:
+    start = time.perf_counter()
+    predicted = np.asarray(job.model.predict(job.split.X_test))
+    seconds += time.perf_counter() - start
     return Record(
-        cell,
-        cell.versions,
-        scores=_scores(model, split, predicted),
+        job.cell,
+        job.cell.versions,
+        scores=_scores(job.model, job.split, predicted),
         seconds=seconds,
-        digest=digest(split.test_rows, predicted),
+        digest=digest(job.split.test_rows, predicted),
         predictions=tuple(predicted.tolist()) if keep_predictions else None,
-        provenance={
-            **provenance(),
-            "dataset_sha256": prepared.pools.data.sha256,
-            "split_digest": split.digest,
-        },
+        provenance={**job.made_with, **getattr(job.model, "trained_with_", {})},
     )
 
 
@@ -111,11 +176,19 @@ class Prepared:
     pools: Pools
     preprocess: Callable[[Matrix], Matrix]
 
-    def split(self, t: float) -> Split:
+    def split(self, t: float, views: bool = False) -> Split:
+        """The rows at t; with `views`, images stay images, and texts come in versions."""
         split: Split = self.environment.split(self.pools, t)
         if self.environment.scales:
             return split
-        return replace(split, X=self.preprocess(split.X), X_test=self.test_features)
+        kind = self.pools.data.kind
+        if views and kind == "image":
+            return split
+        X = self.preprocess(split.X)
+        if views and kind == "text":
+            versions = (self.preprocess(texts) for texts in text_versions(split.X))
+            X = np.stack([X, *versions], axis=2)
+        return replace(split, X=X, X_test=self.test_features)
 
     @cached_property
     def test_features(self) -> Matrix:
@@ -144,7 +217,15 @@ def prepare(dataset: str, environment: str, labels: int, seed: int) -> Prepared:
 def provenance() -> dict[str, Any]:
     """What the numbers were made with."""
     versions = {"python": platform.python_version()}
-    for package in ("robustssl", "numpy", "scipy", "scikit-learn", "xgboost-cpu", "xgboost"):
+    for package in (
+        "robustssl",
+        "numpy",
+        "scipy",
+        "scikit-learn",
+        "torch",
+        "xgboost-cpu",
+        "xgboost",
+    ):
         with suppress(metadata.PackageNotFoundError):
             versions[package] = metadata.version(package)
     return {"versions": versions, "machine": platform.machine(), "commit": _commit()}

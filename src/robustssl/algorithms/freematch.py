@@ -22,9 +22,9 @@ from robustssl.deep import (
 @dataclass(eq=False, repr=False, kw_only=True)
 class FreeMatch(DeepClassifier):
     """FixMatch with thresholds that follow the net: tau p_c / max p, where tau and p are averages
-    of the confidence and of the guesses. And a fairness loss, the negated cross-entropy of norm(p / h)
-    and norm(p_s / h_s), where h are histograms of guesses and s marks those of the trusted strong
-    views.
+    of the confidence and of the guesses. And a fairness loss, the negated cross-entropy of
+    norm(p / h) and norm(p_s / h_s), where h are histograms of guesses and s marks those of the
+    trusted strong views.
 
     decay: the authors' .999 needs thousands of steps to leave its start.
     """

@@ -17,7 +17,7 @@ from robustssl.classifier import Codes, EncodedClassifier, Matrix
 from robustssl.data import UNLABELED, digest
 from robustssl.deep.batches import Problem
 from robustssl.deep.net import Net
-from robustssl.deep.train import Mode, Stack, device_of, precision_of
+from robustssl.deep.train import Mode, Stack, Trained, device_of, precision_of
 from robustssl.deep.types import Batch, Loss, Rows, Shape, State
 from robustssl.deep.views import views_of
 from robustssl.errors import InputError, unknown
@@ -97,10 +97,28 @@ class NetClassifier(EncodedClassifier):
         """The parameters to predict with."""
         return state["average"]
 
+    @staticmethod
+    def fit_together(
+        models: Sequence[Any],
+        problems: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]],
+        *,
+        mode: Mode | None = None,
+        checkpoints: Path | None = None,
+        tell: Callable[[int], None] = lambda step: None,
+    ) -> list[str | None]:
+        """Fit models that differ in their random state alone, each to its own X and y; for each
+        what went wrong, or None.
+
+        The result of a model does not depend on the others. Where memory is short, half are
+        trained, then the other half. In the folder `checkpoints` long training goes on where it
+        was killed; `tell` hears of the steps done.
+        """
+        return _fit_together(models, problems, mode, checkpoints, tell)
+
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
-        (error,) = fit_together([self], [(X, y)])
+        (error,) = self.fit_together([self], [(X, y)])
         if error is not None:
-            raise FloatingPointError(error)
+            raise FloatingPointError(error.partition(": ")[2])
         return self
 
     def _check_options(self) -> None:
@@ -144,20 +162,13 @@ class DeepClassifier(NetClassifier):
         return (batch.step / (share * self.steps)).clamp(max=1)
 
 
-def fit_together(
+def _fit_together(
     models: Sequence[Any],
     problems: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]],
-    *,
-    mode: Mode | None = None,
-    checkpoints: Path | None = None,
-    tell: Callable[[int], None] = lambda step: None,
+    mode: Mode | None,
+    checkpoints: Path | None,
+    tell: Callable[[int], None],
 ) -> list[str | None]:
-    """Fit models that differ in their random state alone, each to its own X and y; for each what
-    went wrong, or None.
-
-    The result of a model does not depend on the others. Where memory is short, half are trained,
-    then the other half. In the folder `checkpoints` long training goes on where it was killed.
-    """
     _refuse_strangers(models)
     errors: list[str | None] = [None] * len(models)
     stacks: dict[Any, list[tuple[int, Problem]]] = {}
@@ -169,64 +180,76 @@ def fit_together(
             stacks.setdefault(alike, []).append((place, model._problem(rows, codes)))
     for (shape, classes), members in stacks.items():
         places, chosen = zip(*members, strict=True)
-        for place, result in zip(
-            places, _train(models[0], shape, classes, chosen, mode, checkpoints, tell), strict=True
-        ):
+        training = _Training(models[0], shape, classes, mode, checkpoints, tell)
+        for place, (result, how) in zip(places, training.run(chosen), strict=True):
+            models[place].trained_with_ = how
             if isinstance(result, int):
-                errors[place] = f"the loss is not finite at step {result}"
+                errors[place] = f"FloatingPointError: the loss is not finite at step {result}"
             else:
                 models[place].model_ = result
     return errors
 
 
 def _refuse_strangers(models: Sequence[Any]) -> None:
-    first = {**models[0].get_params(), "random_state": None}
-    for model in models:
-        if (
-            type(model) is not type(models[0])
-            or {**model.get_params(), "random_state": None} != first
-        ):
-            raise InputError("models that are fitted together differ in their random state alone")
+    def of(model: Any) -> Any:
+        return type(model), {**model.get_params(), "random_state": None}
+
+    if any(of(model) != of(models[0]) for model in models):
+        raise InputError("models that are fitted together differ in their random state alone")
 
 
-def _train(
-    model: Any,
-    shape: tuple[int, ...],
-    classes: int,
-    problems: Sequence[Problem],
-    mode: Mode | None,
-    checkpoints: Path | None,
-    tell: Callable[[int], None],
-) -> list[Any]:
-    name, options = registry.parse(model.net)
-    found = registry.find("net", name)
-    views = views_of(shape, model.weak, getattr(model, "strong", 0.0))
+@dataclass(frozen=True, eq=False)
+class _Training:
+    """How models of one kind, on rows of one shape, are trained."""
 
-    def build() -> torch.nn.Module:
-        net: torch.nn.Module = found(shape, classes, **options)
-        return net
+    model: Any
+    shape: tuple[int, ...]
+    classes: int
+    mode: Mode | None
+    checkpoints: Path | None
+    tell: Callable[[int], None]
 
-    def train(problems: Sequence[Problem]) -> list[Any]:
-        file = None
-        if checkpoints is not None:
-            arrays = [a for p in problems for a in (p.X, p.codes, p.unlabeled, np.array(p.seed))]
-            params = repr(sorted({**model.get_params(), "random_state": None}.items()))
-            about = np.frombuffer(f"{type(model).__name__} {params}".encode(), np.uint8)
-            file = checkpoints / f"{digest(about, *arrays)}.pt"
+    def run(self, problems: Sequence[Problem]) -> list[tuple[Trained | int, dict[str, Any]]]:
+        """What each model serves, or the step at which it failed; and with what it was trained."""
+        name, _ = registry.parse(self.model.net)
+        if getattr(registry.find("net", name), "stacks", True):
+            return self._stack(problems)
+        return [result for problem in problems for result in self._stack([problem])]
+
+    def _stack(self, problems: Sequence[Problem]) -> list[tuple[Trained | int, dict[str, Any]]]:
         try:
-            stack = Stack(model, build, views, problems)
-            stack.train(mode, file, tell)
-            results = stack.results()
+            return self._train(problems)
         except torch.OutOfMemoryError:
             if len(problems) == 1:
                 raise
-            half = len(problems) // 2
-            stack = None
-            return [*train(problems[:half]), *train(problems[half:])]
+        half = len(problems) // 2
+        return [*self._stack(problems[:half]), *self._stack(problems[half:])]
+
+    def _train(self, problems: Sequence[Problem]) -> list[tuple[Trained | int, dict[str, Any]]]:
+        file = self._checkpoint(problems)
+        views = views_of(self.shape, self.model.weak, getattr(self.model, "strong", 0.0))
+        stack = Stack(self.model, self._build, views, problems)
+        stack.train(self.mode, file, self.tell)
+        results = stack.results()
         if file is not None:
             file.unlink(missing_ok=True)
-        return results
+        how = {
+            "device": torch.cuda.get_device_name() if stack.device.type == "cuda" else "cpu",
+            "precision": precision_of(self.model.precision, stack.device),
+            "height": stack.height,
+        }
+        return [(result, how) for result in results]
 
-    if getattr(found, "stacks", True):
-        return train(problems)
-    return [result for problem in problems for result in train([problem])]
+    def _build(self) -> torch.nn.Module:
+        name, options = registry.parse(self.model.net)
+        net: torch.nn.Module = registry.find("net", name)(self.shape, self.classes, **options)
+        return net
+
+    def _checkpoint(self, problems: Sequence[Problem]) -> Path | None:
+        """The file of exactly this training."""
+        if self.checkpoints is None:
+            return None
+        params = sorted({**self.model.get_params(), "random_state": None}.items())
+        about = np.frombuffer(f"{type(self.model)} {params}".encode(), np.uint8)
+        arrays = [a for p in problems for a in (p.X, p.codes, p.unlabeled, np.array(p.seed))]
+        return self.checkpoints / f"{digest(about, *arrays)[:32]}.pt"

@@ -1,6 +1,6 @@
 """SGD with momentum and Adam (Kingma and Ba, 2015: arXiv:1412.6980) on a stack of vectors.
 
-`update` changes its moments in place, and returns what to subtract, before the learning rate.
+`update` changes parameters and moments in place; `rate` is the learning rate of each model.
 """
 
 import math
@@ -16,17 +16,25 @@ def moments(optimizer: str, params: Tensor) -> list[Tensor]:
 
 
 def update(
-    optimizer: str, gradient: Tensor, moments: list[Tensor], step: Tensor, momentum: float
-) -> Tensor:
+    optimizer: str,
+    params: Tensor,
+    gradient: Tensor,
+    moments: list[Tensor],
+    rate: Tensor,
+    step: Tensor,
+    momentum: float,
+) -> None:
     if optimizer == "sgd":
-        return moments[0].mul_(momentum).add_(gradient)
+        params.addcmul_(moments[0].mul_(momentum).add_(gradient), -rate)
+        return
     first, second = moments
     first.lerp_(gradient, 1 - BETAS[0])
-    second.lerp_(gradient.square(), 1 - BETAS[1])
+    second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
     unbias = [1 - torch.exp(math.log(beta) * (step + 1)) for beta in BETAS]
-    return (first / unbias[0]) / ((second / unbias[1]).sqrt() + EPS)
+    root = unbias[1].sqrt()
+    params.addcmul_(first / second.sqrt().add_(EPS * root), -rate * root / unbias[0])
 
 
-def rate(schedule: str, step: Tensor, steps: int) -> Tensor:
+def share(schedule: str, step: Tensor, steps: int) -> Tensor:
     """The share of the learning rate that a step has; cosine: cos(7 pi / 16 step / steps)."""
     return torch.cos(7 * math.pi / 16 * step / steps) if schedule == "cosine" else 1 + 0 * step

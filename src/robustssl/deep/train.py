@@ -172,11 +172,12 @@ class Stack:
         if model.clip is not None:
             gradient = gradient * (model.clip / norm.clamp(min=model.clip))[:, None]
         if model.weight_decay:
-            gradient = gradient + model.weight_decay * self.decays * self.params
-        gradient = torch.where(alive, gradient, 0)
-        change = optimizers.update(model.optimizer, gradient, self.moments, step, model.momentum)
-        rate = model.learning_rate * optimizers.rate(model.schedule, step, model.steps)
-        self.params.sub_(torch.where(alive, rate * change, 0))
+            gradient = torch.addcmul(gradient, self.decays, self.params, value=model.weight_decay)
+        gradient = gradient.masked_fill(~alive, 0)
+        share = optimizers.share(model.schedule, step, model.steps)
+        rate = model.learning_rate * share * alive
+        moved = (self.params, gradient, self.moments, rate, step, model.momentum)
+        optimizers.update(model.optimizer, *moved)
         for name, value in self.state.items():
             value.copy_(after[name])
         self.losses.copy_(losses)
@@ -268,6 +269,7 @@ class Stack:
         return {**own, **moments, **state}
 
     def save(self, file: Path) -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
         part = file.with_suffix(".part")
         torch.save({"tensors": self._tensors(), "chance": self.batches.save()}, part)
         part.replace(file)

@@ -11,7 +11,7 @@ from robustssl.nets._inputs import width as width_of
 class MLP(nn.Module):
     """Layers of rectified units; images are rows of pixels."""
 
-    def __init__(self, shape: Shape, classes: int, *, width: int = 128, depth: int = 2) -> None:
+    def __init__(self, shape: Shape, classes: int, *, width: int = 64, depth: int = 2) -> None:
         super().__init__()
         self.images = is_image(shape)
         widths = [width_of(shape), *[width] * depth]

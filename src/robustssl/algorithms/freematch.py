@@ -35,7 +35,7 @@ class FreeMatch(DeepClassifier):
 
     views = ("weak", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"ratio": 7, "decay": 0.999},
+        "paper": {"ratio": 7, "decay": 0.999, "fairness": 0.001},
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:

@@ -29,7 +29,9 @@ class TemporalEnsembling(DeepClassifier):
     decay: float = 0.6
 
     views = ("weak",)
-    presets: ClassVar[dict[str, dict[str, Any]]] = {}
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {"weight": 2.4},  # 30 times the share of labels, for 4,000 of 50,000 images
+    }
 
     def init(self, params: Tensor, shape: Shape) -> State:
         zeros = torch.zeros(shape.rows, shape.classes).to(params)

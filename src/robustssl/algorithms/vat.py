@@ -27,6 +27,7 @@ class VAT(DeepClassifier):
 
     views = ("weak",)
     presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {"radius": 8 / 3072**0.5},
         "reference": {"weight": 0.3, "radius": 6 / 3072**0.5},
     }
 

@@ -91,7 +91,7 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Another algorithm, with the options that both have."""
         mine = self.get_params()
         shared = inspect.signature(registry.algorithm(name)).parameters.keys() & mine.keys()
-        return registry.estimator(name, **{k: mine[k] for k in shared if mine[k] is not None})
+        return registry.estimator(name, **{k: mine[k] for k in shared})
 
     def predict_proba(self, X: npt.ArrayLike) -> Matrix:
         check_is_fitted(self)

@@ -27,11 +27,12 @@ class FlexMatch(DeepClassifier):
 
     threshold: float = 0.95
     weight: float = 1.0
+    warmup: float = 0.4
 
     views = ("weak", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"ratio": 7},
-        "reference": {"ratio": 7},
+        "paper": {"ratio": 7, "warmup": 1e-9},
+        "reference": {"ratio": 7, "warmup": 1e-9},
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:
@@ -51,6 +52,7 @@ class FlexMatch(DeepClassifier):
         beta = counts / torch.maximum(counts.max(), batch.rows - counts.sum())
         trusted = (confidence >= self.threshold * (beta / (2 - beta))[label]).to(strong.dtype)
         unlabeled = trusted * cross_entropy(strong, label, reduction="none")
+        weight = self.weight * self.ramp(batch, self.warmup)
         known = torch.where(confidence >= self.threshold, label, state["guesses"][batch.index])
         after = {**state, "guesses": state["guesses"].scatter(0, batch.index, known)}
-        return cross_entropy(labeled, batch.y), self.weight * unlabeled.mean(), after
+        return cross_entropy(labeled, batch.y), weight * unlabeled.mean(), after

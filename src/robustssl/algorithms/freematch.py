@@ -30,12 +30,13 @@ class FreeMatch(DeepClassifier):
     """
 
     weight: float = 1.0
+    warmup: float = 0.4
     fairness: float = 0.01
     decay: float = 0.99
 
     views = ("weak", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"ratio": 7, "decay": 0.999, "fairness": 0.001},
+        "paper": {"ratio": 7, "warmup": 1e-9, "decay": 0.999, "fairness": 0.001},
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:
@@ -55,7 +56,7 @@ class FreeMatch(DeepClassifier):
         chosen = trusted[:, None] * one_hot(strong.argmax(-1), strong)
         fair = (_norm(p, h) * (_norm(asked.sum(0), chosen.sum(0)) + 1e-12).log()).sum()
         after = {**state, "tau": tau, "p": p, "h": h}
-        loss = self.weight * unlabeled + self.fairness * fair
+        loss = self.ramp(batch, self.warmup) * (self.weight * unlabeled + self.fairness * fair)
         return cross_entropy(labeled, batch.y), loss, after
 
 

@@ -46,5 +46,5 @@ class ICT(DeepClassifier):
         p = net(frozen(state["average"]), rows).softmax(-1)
         target = share * p + (1 - share) * p.roll(1, 0)  # rows come in random order
         mixed = net(params, share * rows + (1 - share) * rows.roll(1, 0)).softmax(-1)
-        weight = self.weight * self.ramp(batch, self.warmup)
+        weight = self.weight * self.slow_ramp(batch, self.warmup)
         return cross_entropy(net(params, batch.x), batch.y), weight * mse_loss(mixed, target), state

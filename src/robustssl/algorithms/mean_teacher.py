@@ -24,7 +24,7 @@ class MeanTeacher(DeepClassifier):
     weight: the authors' 100 is for images, whose views differ more than noisy rows of a table.
     """
 
-    weight: float = 10.0
+    weight: float = 5.0
     warmup: float = 0.4
 
     views = ("weak", "other")
@@ -36,5 +36,5 @@ class MeanTeacher(DeepClassifier):
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
         target = net(frozen(state["average"]), batch.other).softmax(-1)
         unlabeled = mse_loss(net(params, batch.weak).softmax(-1), target)
-        weight = self.weight * self.ramp(batch, self.warmup)
+        weight = self.weight * self.slow_ramp(batch, self.warmup)
         return cross_entropy(net(params, batch.x), batch.y), weight * unlabeled, state

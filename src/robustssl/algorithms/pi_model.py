@@ -32,5 +32,5 @@ class PiModel(DeepClassifier):
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
         target = net(frozen(params), batch.other).softmax(-1)
         unlabeled = mse_loss(net(params, batch.weak).softmax(-1), target)
-        weight = self.weight * self.ramp(batch, self.warmup)
+        weight = self.weight * self.slow_ramp(batch, self.warmup)
         return cross_entropy(net(params, batch.x), batch.y), weight * unlabeled, state

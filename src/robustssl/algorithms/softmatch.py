@@ -28,13 +28,14 @@ class SoftMatch(DeepClassifier):
     """
 
     weight: float = 1.0
+    warmup: float = 0.4
     sigmas: float = 2.0
     decay: float = 0.99
 
     views = ("weak", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"ratio": 7, "decay": 0.999},
-        "reference": {"ratio": 7, "decay": 0.999},
+        "paper": {"ratio": 7, "warmup": 1e-9, "decay": 0.999},
+        "reference": {"ratio": 7, "warmup": 1e-9, "decay": 0.999},
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:
@@ -52,5 +53,6 @@ class SoftMatch(DeepClassifier):
         below = (confidence - mean).clamp(max=0)
         trust = torch.exp(-(below**2) * self.sigmas**2 / (2 * variance))
         unlabeled = trust * cross_entropy(strong, guess.argmax(-1), reduction="none")
+        weight = self.weight * self.ramp(batch, self.warmup)
         after = {**state, "mean": mean, "variance": variance, "p": p}
-        return cross_entropy(labeled, batch.y), self.weight * unlabeled.mean(), after
+        return cross_entropy(labeled, batch.y), weight * unlabeled.mean(), after

@@ -43,7 +43,7 @@ class TemporalEnsembling(DeepClassifier):
         known = (visits > 0).to(p.dtype)
         target = Z / (1 - self.decay**visits).clamp(min=1 - self.decay)[:, None]
         unlabeled = (known * mse_loss(p, target, reduction="none").mean(-1)).mean()
-        weight = self.weight * self.ramp(batch, self.warmup)
+        weight = self.weight * self.slow_ramp(batch, self.warmup)
         after = {
             **state,
             "Z": state["Z"].index_copy(0, batch.index, torch.lerp(p.detach(), Z, self.decay)),

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from torch.func import jvp, vjp
+from torch.func import vjp
 
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
 
@@ -52,10 +52,11 @@ class VAT(DeepClassifier):
 
 def adversarial(logits: Callable[[Tensor], Tensor], rows: Tensor, start: Tensor) -> Tensor:
     """J' (diag(p) - p p') J d for every row, of length 1: the Fisher matrix times d."""
-    answer, change = jvp(logits, (rows,), (_unit(start),))[:2]
+    answer, pull = vjp(logits, rows)
+    (change,) = vjp(lambda v: pull(v)[0], answer)[1](_unit(start))  # J d: pull is linear
     p = answer.softmax(-1)
     weighted = p * (change - (p * change).sum(-1, keepdim=True))
-    return _unit(vjp(logits, rows)[1](weighted)[0])
+    return _unit(pull(weighted)[0])
 
 
 def _unit(rows: Tensor) -> Tensor:

@@ -64,7 +64,7 @@ class NetClassifier(EncodedClassifier):
     momentum: float = 0.9
     schedule: str = "cosine"
     weight_decay: float = 1e-4
-    ema: float = 0.99
+    ema: float = 0.95
     clip: float | None = 1.0
     weak: float = 0.1
     device: str = "auto"
@@ -133,7 +133,8 @@ class NetClassifier(EncodedClassifier):
         rows = rows.astype(exact) if rows.ndim == 2 or rows.dtype.kind == "f" else rows
         labeled = codes != UNLABELED
         seed = int(check_random_state(self.random_state).randint(2**31))
-        return Problem(rows[labeled], codes[labeled], rows[~labeled], seed)
+        unlabeled = rows[~labeled] if self.views else rows[:0]
+        return Problem(rows[labeled], codes[labeled], unlabeled, seed)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -158,8 +159,12 @@ class DeepClassifier(NetClassifier):
         return type(self).combine is not DeepClassifier.combine
 
     def ramp(self, batch: Batch, share: float) -> Tensor:
-        """From 0 to 1 over a share of the steps."""
+        """From 0 to 1 over a share of the steps, in a straight line."""
         return (batch.step / (share * self.steps)).clamp(max=1)
+
+    def slow_ramp(self, batch: Batch, share: float) -> Tensor:
+        """From almost 0 to 1 over a share of the steps: exp(-5 (1 - x)^2)."""
+        return torch.exp(-5 * (1 - self.ramp(batch, share)) ** 2)
 
 
 def _fit_together(
@@ -188,6 +193,22 @@ def _fit_together(
             else:
                 models[place].model_ = result
     return errors
+
+
+def unlabeled_gradients(model: NetClassifier, X: Matrix, y: Codes, last: int = 10) -> list[float]:
+    """Norms of the gradient of the unlabeled loss in the last steps of a training."""
+    rows, codes = model._encode(X, y)
+    training = _Training(model, rows.shape[1:], len(model.classes_), None, None, lambda step: None)
+    stack = training.stack([model._problem(rows, codes)])
+    norms: list[float] = []
+    stack.batches.put(stack.batches.draw())
+    for step in range(model.steps):
+        if step % stack.batches.chunk == 0 and step:
+            stack.batches.put(stack.batches.draw())
+        if step >= model.steps - last:
+            norms.append(float(stack.unlabeled_gradient().norm()))
+        stack.step()
+    return norms
 
 
 def _refuse_strangers(models: Sequence[Any]) -> None:
@@ -226,9 +247,7 @@ class _Training:
         return [*self._stack(problems[:half]), *self._stack(problems[half:])]
 
     def _train(self, problems: Sequence[Problem]) -> list[tuple[Trained | int, dict[str, Any]]]:
-        file = self._checkpoint(problems)
-        views = views_of(self.shape, self.model.weak, getattr(self.model, "strong", 0.0))
-        stack = Stack(self.model, self._build, views, problems)
+        file, stack = self._checkpoint(problems), self.stack(problems)
         stack.train(self.mode, file, self.tell)
         results = stack.results()
         if file is not None:
@@ -239,6 +258,10 @@ class _Training:
             "height": stack.height,
         }
         return [(result, how) for result in results]
+
+    def stack(self, problems: Sequence[Problem]) -> Stack:
+        views = views_of(self.shape, self.model.weak, getattr(self.model, "strong", 0.0))
+        return Stack(self.model, self._build, views, problems)
 
     def _build(self) -> torch.nn.Module:
         name, options = registry.parse(self.model.net)

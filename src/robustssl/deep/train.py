@@ -149,6 +149,16 @@ class Stack:
         combined: Tensor = self._mapped(self.model.combine)(of_labeled, of_unlabeled)
         return combined
 
+    def unlabeled_gradient(self) -> Tensor:
+        """Of the unlabeled loss alone, at this step: zeros where it does not move a parameter."""
+        params = self.params.to(self.net.dtype).detach().requires_grad_()
+        with torch.enable_grad():
+            _, unlabeled, _ = self.forward(params)
+            if not unlabeled.requires_grad:
+                return torch.zeros_like(params)
+            (gradient,) = torch.autograd.grad(unlabeled.sum(), params, allow_unused=True)
+        return torch.zeros_like(params) if gradient is None else gradient
+
     def step(self, forward: Any = None, update: Any = None) -> None:
         """One step of every model, in place."""
         params = self.params.to(self.net.dtype).detach().requires_grad_()

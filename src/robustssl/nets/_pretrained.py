@@ -1,0 +1,37 @@
+"""Bodies that others have trained."""
+
+from typing import Any
+
+from robustssl.errors import InputError
+
+
+def pretrained(weights: str) -> Any:
+    """The model in a folder or on the hub, of transformers, in single precision and without
+    dropout.
+    """
+    try:
+        from transformers import AutoConfig, AutoModel
+        from transformers.utils import logging
+    except ImportError as error:
+        raise InputError(
+            "a pretrained net needs transformers: pip install 'robustssl[text]'"
+        ) from error
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()  # the head that is left out would be reported at every load
+    try:
+        config = AutoConfig.from_pretrained(weights)
+        for name, value in config.to_dict().items():
+            if "dropout" in name and isinstance(value, float):
+                setattr(config, name, 0.0)
+        # Attention that is fused has no forward derivative.
+        body, found = AutoModel.from_pretrained(
+            weights, config=config, attn_implementation="eager", output_loading_info=True
+        )
+    except Exception as error:
+        raise InputError(
+            f"cannot load the weights {weights!r}, neither as a folder nor from the hub: {error}"
+        ) from error
+    missing = sorted(name for name in found["missing_keys"] if not name.startswith("pooler."))
+    if missing:
+        raise InputError(f"the weights {weights!r} are not whole: there is no {missing[0]}")
+    return body.float()

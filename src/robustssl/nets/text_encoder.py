@@ -1,0 +1,65 @@
+"""A transformer that reads texts, trained by others (Devlin et al., 2019: arXiv:1810.04805)."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from robustssl.errors import InputError
+from robustssl.nets._inputs import Shape
+from robustssl.nets._pretrained import pretrained
+
+
+class TextEncoder(nn.Module):
+    """A pretrained encoder with a new head on the mean of its last layer. Rows are the ids of
+    tokens, padded at the end.
+
+    weights: a folder or a name on the hub; frozen: train the head alone. What stands for a single
+    token is never trained: methods that mix or move rows do so to these vectors.
+    """
+
+    stacks = False
+
+    def __init__(self, shape: Shape, classes: int, *, weights: str, frozen: bool = False) -> None:
+        super().__init__()
+        if len(shape) != 2:
+            raise InputError("text_encoder takes token ids: (rows, length, 1 + 2 versions)")
+        self.body = pretrained(weights)
+        self.padding: Any = getattr(self.body.config, "pad_token_id", None)
+        self.body.pooler = None  # never read
+        self.body.requires_grad_(not frozen)
+        self.body.get_input_embeddings().requires_grad_(False)
+        self.head = nn.Linear(self.body.config.hidden_size, classes)
+        self._check(weights, shape[0])
+
+    def _check(self, weights: str, length: int) -> None:
+        """Refuse a model that cannot read as much, or that sees what is masked."""
+        try:
+            width = self.body.get_input_embeddings().embedding_dim
+            one = torch.zeros(1, length, width + 1)
+            one[:, 0, -1] = 1
+            other = one.clone()
+            other[:, 1:, 0] = 1
+            with torch.no_grad():
+                fine = self.padding is not None and torch.equal(self(one), self(other))
+        except Exception as error:
+            raise InputError(f"{weights!r} cannot read {length} tokens: {error}") from error
+        if not fine:
+            raise InputError(f"{weights!r} is not an encoder that can leave out padding")
+
+    def prepare(self, ids: Tensor) -> Tensor:
+        """(rows, length, width + 1): a vector for each token, and whether it is one."""
+        vectors: Tensor = self.body.get_input_embeddings()(ids.long())
+        mask = torch.ne(ids, self.padding).to(vectors.dtype)
+        return torch.cat([vectors, mask[..., None]], -1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        # An adversary may move what a token means, not whether it is there.
+        vectors, mask = x[..., :-1], x[..., -1].detach().clamp(0, 1)
+        limits = torch.finfo(mask.dtype)
+        # Added to a logit, it multiplies the attention: half a token gets half of it.
+        bias = torch.where(mask > 0, mask.clamp(min=limits.tiny).log(), limits.min)
+        hidden = self.body(inputs_embeds=vectors, attention_mask=bias[:, None, None])
+        weight = mask / mask.sum(1, keepdim=True).clamp(min=limits.tiny)
+        logits: Tensor = self.head((hidden.last_hidden_state * weight[..., None]).sum(1))
+        return logits

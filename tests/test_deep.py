@@ -1,0 +1,634 @@
+"""The deep engine: a model alone, in a stack and in a plain loop is the same model."""
+
+import copy
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+import reference_losses
+import torch
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.utils.estimator_checks import check_estimator
+from torch.nn.functional import cross_entropy
+
+import robustssl
+from robustssl import InputError, checks, registry
+from robustssl.algorithms.ict import ICT
+from robustssl.algorithms.mean_teacher import MeanTeacher
+from robustssl.algorithms.vat import adversarial
+from robustssl.checks import algorithms as contracts
+from robustssl.deep import DeepClassifier, frozen, mse_loss
+from robustssl.deep import train as training
+from robustssl.deep.batches import _indices
+from robustssl.deep.net import BatchNorm, Net
+from robustssl.deep.train import Stack
+from robustssl.deep.types import Batch
+from robustssl.deep.views import views_of
+from robustssl.nets.mlp import MLP
+
+DEEP = [n for n in registry.names("algorithm") if hasattr(robustssl.algorithm(n), "fit_together")]
+SEMI = [n for n in DEEP if n != "supervised_net"]
+THRESHOLDED = [n for n in SEMI if "threshold" in registry.defaults("algorithm", n)]
+ALWAYS = {"threshold": 0.0}  # every guess is trusted
+SMALL = {"net": "mlp[width=8]", "batch": 8, "precision": "fp64", "steps": 25}
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    torch.set_num_threads(1)
+
+
+def rows(seed, unlabeled=30):
+    """X, y of three clusters, 5 labels each; the unlabeled rows are as many as asked."""
+    X, y, _, _ = contracts.blobs(seed, rows=15 + unlabeled, labels=5, test=1)
+    return X, y
+
+
+def options(name, **more):
+    known = registry.defaults("algorithm", name)
+    low = {"threshold": 0.4} if "threshold" in known else {}  # so that guesses are trusted
+    return {**{k: v for k, v in SMALL.items() if k in known}, **low, **more}
+
+
+def together(name, seeds, counts=(30, 30, 30), **more):
+    models = [registry.estimator(name, random_state=s, **options(name, **more)) for s in seeds]
+    data = [rows(s, count) for s, count in zip(seeds, counts, strict=True)]
+    assert models[0].fit_together(models, data) == [None] * len(models)
+    return models
+
+
+# The contracts
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_every_algorithm_keeps_every_contract(name):
+    found = dict(checks.check_algorithm(f"{name}[steps=150]"))
+    assert {c: reason for c, reason in found.items() if reason} == {}
+
+
+@pytest.mark.parametrize("name", SEMI)
+def test_better_on_two_moons(name):
+    assert contracts.least_gain(name, contracts.moons) > 0
+
+
+def digits(seed):
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(seed).permutation(len(y))
+    return contracts._task(X[order][:, X.std(0) > 0.5], y[order], 400, 5)
+
+
+BETTER_ON_DIGITS = {
+    *("pseudo_label", "vat", "ict", "uda", "fixmatch"),
+    *("flexmatch", "freematch", "mixmatch"),
+}
+
+
+@pytest.mark.parametrize("name", SEMI)
+def test_on_digits_better_or_not_worse(name):
+    least = 0 if name in BETTER_ON_DIGITS else -contracts.MARGIN
+    assert contracts.least_gain(name, digits) > least
+
+
+@pytest.mark.parametrize(
+    ("name", "preset"), [(n, p) for n in DEEP for p in registry.presets(n) if registry.presets(n)]
+)
+def test_every_preset_is_alive(name, preset):
+    spec = registry.canonical("algorithm", f"{name}[preset={preset},steps=150]")
+    contracts.sees_its_unlabeled_rows(contracts.Learner(spec))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["supervised_net", "fixmatch"])
+def test_scikit_learns_checks(name):
+    expected = {"check_classifiers_classes": "-1 means unlabeled here"}
+    results = check_estimator(
+        robustssl.estimator(name, steps=100), expected_failed_checks=expected, on_fail=None
+    )
+    assert [r["check_name"] for r in results if r["status"] == "failed"] == []
+    assert len(results) > 50
+
+
+# A model is the same alone, in a stack, and in a plain loop
+
+
+@pytest.mark.parametrize("name", DEEP)
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def test_stacked_is_alone(name, optimizer):
+    rate = {"sgd": 0.05, "adam": 1e-3}[optimizer]
+    more = {"optimizer": optimizer, "learning_rate": rate}
+    stacked = together(name, (3, 4, 5), (30, 21, 44), **more)
+    for seed, count, model in zip((3, 4, 5), (30, 21, 44), stacked, strict=True):
+        (alone,) = together(name, (seed,), (count,), **more)
+        gap = (alone.model_.params - model.model_.params).abs().max()
+        X = rows(seed)[0]
+        logits = [torch.from_numpy(m.predict_proba(X)).log() for m in (alone, model)]
+        assert (logits[0] - logits[1]).abs().max() < 1e-9
+        assert optimizer == "adam" or gap < 1e-12
+
+
+@pytest.mark.parametrize("net", ["ft_transformer[layers=2,width=12,heads=2]", "linear"])
+def test_stacked_is_alone_in_other_nets(net):
+    stacked = together("fixmatch", (0, 1), (30, 20), net=net)
+    (alone,) = together("fixmatch", (1,), (20,), net=net)
+    X = rows(1)[0]
+    assert np.abs(alone.predict_proba(X) - stacked[1].predict_proba(X)).max() < 1e-9
+
+
+def stack_of(model, X, y, seed=0):
+    model._encode(X, y)
+    problem = model._problem(X, y)
+    views = views_of(X.shape[1:], model.weak, getattr(model, "strong", 0.0))
+    name, params = registry.parse(model.net)
+    net = registry.find("net", name)
+    return Stack(model, lambda: net(X.shape[1:], 3, **params), views, [problem] * (seed + 1))
+
+
+class Averaged:
+    """min(m, 1 - 1/(step + 1)) of the old, at the start of a step."""
+
+    def __init__(self, module):
+        self.module = copy.deepcopy(module)
+
+    def take(self, module, step, ema):
+        keep = min(ema, 1 - 1 / (step + 1))
+        for mine, theirs in zip(self.module.parameters(), module.parameters(), strict=True):
+            mine.data = keep * mine.data + (1 - keep) * theirs.data
+
+
+VARIANTS = [(n, {}) for n in DEEP] + [
+    ("uda", {"signal": "linear", "threshold": 0.5}),
+    ("uda", {"signal": "exp", "threshold": 0.5}),
+    ("fixmatch", {"ratio": 2, "temperature": 0.5}),
+    ("mean_teacher", {"clip": 0.05, "weight_decay": 0.1, "schedule": "constant"}),
+]
+
+
+@pytest.mark.parametrize(("name", "more"), VARIANTS)
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def test_the_engine_is_a_plain_loop(name, more, optimizer):
+    """Written once more with torch's own modules and optimizers, row by row."""
+    steps = 12
+    rate = {"sgd": 0.05, "adam": 1e-3}[optimizer]
+    given = options(name, optimizer=optimizer, learning_rate=rate, steps=steps)
+    model = registry.estimator(name, random_state=7, **{**given, **more})
+    X, y = rows(7, 20)
+    seed = int(np.random.RandomState(7).randint(2**31))
+    torch.manual_seed(seed)
+    module = MLP((8,), 3, width=8).double()
+    stack = stack_of(registry.estimator(name, random_state=7, **{**given, **more}), X, y)
+    stack.batches.put(stack.batches.draw())
+    kinds = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
+    weights = [p for n, p in module.named_parameters() if n.endswith("weight")]
+    others = [p for n, p in module.named_parameters() if n.endswith("bias")]
+    extra = {"momentum": model.momentum} if optimizer == "sgd" else {}
+    plain = kinds[optimizer]([{"params": weights}, {"params": others}], lr=rate, **extra)
+    average, memory = Averaged(module), {}
+    for step in range(steps):
+        fields = stack.batches.at(torch.tensor([step]))
+        batch = Batch(**{key: value[0] for key, value in fields.items()})
+        average.take(module, step, model.ema)
+        for group in plain.param_groups:
+            turn = np.cos(7 * np.pi / 16 * step / steps) if model.schedule == "cosine" else 1.0
+            group["lr"] = rate * turn
+        plain.zero_grad()
+        labeled, unlabeled = getattr(reference_losses, name)(
+            model, module, average.module, batch, memory
+        )
+        (labeled + unlabeled).backward()
+        size = torch.cat([p.grad.flatten() for p in module.parameters()]).norm()
+        for p in module.parameters():
+            p.grad *= min(1.0, float(model.clip / size))
+        for p in weights:
+            p.grad += model.weight_decay * p.data
+        plain.step()
+    average.take(module, steps, model.ema)
+    model.fit(X, y)
+    ours = model.model_.net.unpack(model.model_.params)
+    for key, value in average.module.named_parameters():
+        assert (ours[key] - value).abs().max() < (1e-6 if optimizer == "adam" else 1e-12), key
+    probe = torch.from_numpy(X)
+    answer = average.module(probe).softmax(-1).detach().numpy()
+    assert np.abs(model.predict_proba(X) - answer).max() < 1e-9
+
+
+def test_the_same_seed_in_another_process():
+    code = (
+        "import sys; sys.path.insert(0, 'tests'); import test_deep, torch\n"
+        "torch.set_num_threads(1)\n"
+        "print([float(m.model_.params.sum()) for m in test_deep.together('flexmatch', (1, 2, 3))])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ours = [float(m.model_.params.sum()) for m in together("flexmatch", (1, 2, 3))]
+    assert found.stdout.strip() == str(ours)
+
+
+def test_another_seed_is_another_model_and_a_clone_the_same():
+    first, second, third = together("fixmatch", (0, 1, 0))
+    assert not torch.equal(first.model_.params, second.model_.params)
+    assert torch.equal(first.model_.params, third.model_.params)
+    again = clone(first).fit(*rows(0))
+    assert (again.model_.params - first.model_.params).abs().max() < 1e-9
+
+
+def together_(models, data):
+    return models[0].fit_together(models, data)
+
+
+# The unlabeled loss is alive
+
+
+@pytest.mark.parametrize("name", SEMI)
+def test_the_unlabeled_part_has_a_gradient(name):
+    assert contracts.unlabeled_gradient(registry.estimator(name, steps=60, **_trusting(name))) > 0
+
+
+def _trusting(name):
+    return ALWAYS if "threshold" in registry.defaults("algorithm", name) else {}
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class DeadMeanTeacher(MeanTeacher):
+    """The student is detached, as in a widespread toolkit."""
+
+    def loss(self, net, params, batch, state):
+        labeled, _, state = super().loss(net, params, batch, state)
+        target = net(frozen(state["average"]), batch.other).softmax(-1)
+        return labeled, mse_loss(net(frozen(params), batch.weak).softmax(-1), target), state
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class DeadICT(ICT):
+    """Soft targets are cast to whole numbers, as in a widespread toolkit."""
+
+    def loss(self, net, params, batch, state):
+        labeled, _, state = super().loss(net, params, batch, state)
+        p = net(frozen(state["average"]), batch.weak).softmax(-1)
+        target = (0.5 * p + 0.5 * p.roll(1, 0)).long().to(p.dtype)
+        mixed = net(params, 0.5 * batch.weak + 0.5 * batch.weak.roll(1, 0))
+        return labeled, cross_entropy(mixed, target), state
+
+
+@pytest.mark.parametrize("dead", [DeadMeanTeacher, DeadICT])
+def test_and_none_where_a_loss_is_dead(dead):
+    assert contracts.unlabeled_gradient(dead(steps=60)) == 0
+    found = dict(checks.check_algorithm(f"test_deep:{dead.__name__}[steps=60]"))
+    assert "dead" in found["its unlabeled loss has a gradient"]
+    assert "dead" in found["sees its unlabeled rows"]
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in SEMI if "threshold" in registry.defaults("algorithm", n)]
+)
+@pytest.mark.parametrize("threshold", [0.0, 1.5])
+def test_the_loss_is_finite_when_every_guess_is_trusted_and_when_none_is(name, threshold):
+    model = registry.estimator(name, **options(name, threshold=threshold), random_state=0)
+    stack = stack_of(model, *rows(0))
+    stack.train()
+    assert stack.losses.isfinite().all()
+    if name != "flexmatch":  # whose thresholds are zero at the start
+        assert (stack.losses[0, 1] > 0) == (threshold == 0)
+
+
+@pytest.mark.parametrize("precision", ["fp64", "fp32", "bf16"])
+def test_the_adversarial_direction_is_exact_in_every_precision(precision):
+    torch.manual_seed(0)
+    module, rows_ = MLP((10,), 4, width=32), torch.randn(6, 10, dtype=torch.float64)
+    start = torch.randn(6, 10, dtype=torch.float64)
+    exact = copy.deepcopy(module).double()
+    net = Net(module, training.PRECISIONS[precision])
+    params = net.pack(module)
+    dtype = net.exact
+    found = adversarial(lambda u: net(params, u), rows_.to(dtype), start.to(dtype)).double()
+    for row, d, ours in zip(rows_, start, found, strict=True):
+        J = torch.autograd.functional.jacobian(lambda u: exact(u[None])[0], row)
+        p = exact(row[None])[0].softmax(-1).detach()
+        g = J.T @ (torch.diag(p) - torch.outer(p, p)) @ J @ d
+        assert torch.dot(g / g.norm(), ours) > 0.99
+        assert ours.norm() == pytest.approx(1, abs=1e-5)
+
+
+# What goes wrong
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Explodes(DeepClassifier):
+    """Its loss is not a number from step 7 on, where the rows are large."""
+
+    views: ClassVar = ("weak",)
+
+    def loss(self, net, params, batch, state):
+        labeled, unlabeled, state = super().loss(net, params, batch, state)
+        bad = (batch.step >= 7) & (batch.weak.abs().amax() > 1000)
+        return labeled, unlabeled + torch.where(bad, torch.nan, 0.0), state
+
+
+def test_a_loss_that_is_not_finite_fails_its_model_alone():
+    models = [Explodes(random_state=s, **SMALL) for s in range(3)]
+    data = [rows(s) for s in range(3)]
+    data[1][0][20:] *= 1e4
+    errors = together_(models, data)
+    assert errors == [None, "FloatingPointError: the loss is not finite at step 7", None]
+    alone = Explodes(random_state=2, **SMALL).fit(*data[2])
+    assert (alone.model_.params - models[2].model_.params).abs().max() < 1e-12
+    with pytest.raises(FloatingPointError, match="step 7"):
+        Explodes(random_state=1, **SMALL).fit(*data[1])
+
+
+def test_where_memory_is_short_half_are_trained_and_then_the_other_half(monkeypatch):
+    heights, train = [], Stack.train
+
+    def cramped(self, *args):
+        heights.append(self.height)
+        if self.height > 2:
+            raise torch.OutOfMemoryError("no room")
+        train(self, *args)
+
+    whole = together("fixmatch", (0, 1, 2))
+    monkeypatch.setattr(Stack, "train", cramped)
+    halves = together("fixmatch", (0, 1, 2))
+    assert heights == [3, 1, 2]
+    for a, b in zip(whole, halves, strict=True):
+        assert (a.model_.params - b.model_.params).abs().max() < 1e-9
+    assert halves[1].trained_with_["height"] == 2
+
+
+def test_a_killed_training_goes_on_where_it_was(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "CHECKPOINT_SECONDS", 0.0)
+
+    def models():
+        return [registry.estimator("flexmatch", random_state=s, steps=170) for s in range(2)]
+
+    whole, data = models(), [rows(0), rows(1)]
+    together_(whole, data)
+
+    def tell(step):
+        if step == 100:
+            raise KeyboardInterrupt
+
+    broken = models()
+    with pytest.raises(KeyboardInterrupt):
+        broken[0].fit_together(broken, data, checkpoints=tmp_path, tell=tell)
+    (file,) = tmp_path.iterdir()
+    steps = []
+    resumed = models()
+    resumed[0].fit_together(resumed, data, checkpoints=tmp_path, tell=steps.append)
+    assert steps == [150, 170]
+    for a, b in zip(whole, resumed, strict=True):
+        assert torch.equal(a.model_.params, b.model_.params)
+    assert not file.exists()
+    other = [registry.estimator("flexmatch", random_state=s, steps=60) for s in range(2)]
+    other[0].fit_together(other, data, checkpoints=tmp_path, tell=steps.append)
+    assert steps[2:] == [50, 60]
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there_is_missed():
+    with pytest.raises(InputError, match="no such GPU"):
+        registry.estimator("fixmatch", device="cuda").fit(*rows(0))
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"device": "cuba"}, "no device 'cuba'"),
+        ({"precision": "fp8"}, "no precision 'fp8'"),
+        ({"optimizer": "sdg"}, "did you mean 'sgd'"),
+        ({"net": "mpl"}, "did you mean 'mlp'"),
+        ({"ema": 1.0}, "ema = 1.0 is not in"),
+        ({"batch": 0}, "batch = 0 is not in"),
+        ({"net": "wide_resnet"}, "takes images"),
+    ],
+)
+def test_what_cannot_be_is_refused(given, sentence):
+    with pytest.raises(InputError, match=sentence):
+        registry.estimator("fixmatch", **given).fit(*rows(0))
+
+
+def test_strangers_are_not_fitted_together():
+    models = [registry.estimator("fixmatch", steps=5), registry.estimator("fixmatch", steps=6)]
+    with pytest.raises(InputError, match="random state alone"):
+        together_(models, [rows(0), rows(1)])
+
+
+def test_models_of_other_shapes_share_no_stack():
+    models = [registry.estimator("fixmatch", steps=5, random_state=s) for s in range(3)]
+    data = [rows(0), (rows(1)[0][:, :4], rows(1)[1]), rows(2)]
+    assert together_(models, data) == [None] * 3
+    assert [m.trained_with_["height"] for m in models] == [2, 1, 2]
+    assert models[1].n_features_in_ == 4
+
+
+# Chance
+
+
+@pytest.mark.parametrize(("count", "size"), [(20, 8), (8, 8), (3, 8), (1, 4), (200, 3)])
+def test_a_batch_has_no_row_twice_if_there_are_enough(count, size):
+    drawn = _indices(count, size)(np.random.default_rng(0), 50)
+    assert drawn.shape == (50, size)
+    most = [np.bincount(batch, minlength=count).max() for batch in drawn]
+    assert max(most) == -(-size // count)
+    epoch = drawn[: max(1, count // size)].ravel()
+    assert len(set(epoch)) == min(count, len(epoch))
+    seen = np.bincount(drawn.ravel(), minlength=count)
+    assert seen.min() > 0 or count == 200
+
+
+def test_labeled_batches_do_not_depend_on_the_method():
+    stacks = [stack_of(registry.estimator(n, random_state=3), *rows(3)) for n in ("vat", "uda")]
+    fields = []
+    for stack in stacks:
+        stack.batches.put(stack.batches.draw())
+        fields.append(stack.batches.at(torch.tensor([5])))
+    for name in ("x", "y", "weak", "index"):
+        assert torch.equal(fields[0][name], fields[1][name])
+    assert torch.equal(stacks[0].params, stacks[1].params)
+
+
+def test_the_baseline_sees_no_unlabeled_row_even_in_its_statistics():
+    X, y = images(0)
+    other = X.copy()
+    other[y == -1] = 255 - other[y == -1]
+    given = {"net": "wide_resnet[depth=10,widen=1]", "steps": 3, "batch": 4, "random_state": 0}
+    answers = [
+        registry.estimator("supervised_net", **given).fit(rows_, y).predict_proba(X[:9])
+        for rows_ in (X, other)
+    ]
+    assert np.array_equal(*answers)
+
+
+def images(seed, count=24):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(count) < 9, np.arange(count) % 3, -1)
+    return rng.integers(0, 256, (count, 8, 8, 3), dtype=np.uint8), y
+
+
+@pytest.mark.parametrize("name", SEMI)
+def test_every_algorithm_takes_images(name):
+    X, y = images(0)
+    given = {"net": "wide_resnet[depth=10,widen=1]", "steps": 2, "batch": 4, "random_state": 0}
+    p = registry.estimator(name, **given).fit(X, y).predict_proba(X)
+    assert p.shape == (24, 3)
+    assert np.isfinite(p).all()
+
+
+def test_statistics_are_those_of_all_training_rows():
+    torch.manual_seed(0)
+
+    class Normed(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer, self.norm = torch.nn.Linear(4, 5), BatchNorm(5)
+
+        def forward(self, x):
+            return self.norm(self.layer(x))
+
+    module, x = Normed(), torch.randn(70, 4)
+    net = Net(module, torch.float32)
+    params = net.pack(module)
+    found = net.statistics(params, lambda: x.split(32))
+    hidden = module.layer(x)
+    assert torch.allclose(found["norm.mean"], hidden.mean(0), atol=1e-6)
+    assert torch.allclose(found["norm.variance"], hidden.var(0, unbiased=False), atol=1e-6)
+    alone = net(params, x[:1], statistics=found)
+    expected = (hidden[:1] - hidden.mean(0)) / (hidden.var(0, unbiased=False) + 1e-5).sqrt()
+    assert torch.allclose(alone, expected, atol=1e-5)
+    shared, apart = net(params, x[:35], x[35:])[0], net(params, x[:35])
+    assert torch.allclose(shared, net(params, x)[:35])
+    assert not torch.allclose(shared, apart, atol=1e-3)
+
+
+# What an algorithm may do
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Deaf(DeepClassifier):
+    """Drops the gradient of the unlabeled part."""
+
+    views: ClassVar = ("weak",)
+
+    def loss(self, net, params, batch, state):
+        labeled, _, state = super().loss(net, params, batch, state)
+        return labeled, net(params, batch.weak).square().mean(), state
+
+    def combine(self, labeled, unlabeled):
+        return labeled + 0 * unlabeled
+
+
+def test_two_gradients_can_be_combined():
+    (baseline,) = together("supervised_net", (0,), (30,))
+    deaf = [Deaf(random_state=s, **SMALL) for s in (0, 1)]
+    together_(deaf, [rows(0), rows(1)])
+    assert (deaf[0].model_.params - baseline.model_.params).abs().max() < 1e-12
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Remembers(DeepClassifier):
+    """Counts its refreshments and sums the rows it is shown."""
+
+    views: ClassVar = ("weak",)
+    refresh_every: ClassVar = 10
+
+    def init(self, params, shape):
+        return {"turns": torch.zeros(2).to(params)}
+
+    def refresh(self, net, params, rows, state):
+        real = torch.arange(len(rows.unlabeled)) < rows.count
+        total = (rows.unlabeled.sum(1) * real).sum()
+        return {**state, "turns": torch.stack([state["turns"][0] + 1, total])}
+
+    def serve(self, params, state):
+        return torch.cat([state["turns"], params[2:]])
+
+
+def test_the_state_is_refreshed_every_so_often_from_the_rows_of_the_model():
+    models = [Remembers(random_state=s, **SMALL) for s in (0, 1)]
+    data = [rows(0, 30), rows(1, 12)]
+    together_(models, data)
+    for model, (X, y) in zip(models, data, strict=True):
+        assert model.model_.params[0] == 3
+        assert float(model.model_.params[1]) == pytest.approx(X[y == -1].sum())
+
+
+def test_what_is_served_is_the_average():
+    (fast,) = together("supervised_net", (0,), (30,), ema=0.0)
+    (slow,) = together("supervised_net", (0,), (30,), ema=0.9)
+    assert not torch.equal(fast.model_.params, slow.model_.params)
+
+
+# The study
+
+
+@pytest.fixture
+def curve():
+    return {
+        "algorithms": ["supervised_net[steps=60]", "fixmatch[steps=60]"],
+        "environments": ["label"],
+        "datasets": ["iris"],
+        "ts": [0, 0.5, 1],
+        "seeds": 3,
+    }
+
+
+def test_a_curve_is_trained_in_one_stack(tmp_path, curve):
+    file = tmp_path / "store.sqlite"
+    result = robustssl.run(curve, file, workers=1, progress=False)
+    assert (result.done, result.failed) == (18, 0)
+    assert [p.name for p in tmp_path.iterdir()] == ["store.sqlite"]
+    with robustssl.Store(file) as store:
+        found = list(store.records())
+    heights = {r.cell.algorithm: r.provenance["height"] for r in found}
+    assert heights == {"supervised_net": 3, "fixmatch": 9}
+    assert {r.provenance["precision"] for r in found} == {"fp32"}
+    baseline = [r for r in found if r.cell.algorithm == "supervised_net" and r.cell.seed == 1]
+    assert baseline[0].scores == baseline[1].scores == baseline[2].scores
+    one = {**curve, "algorithms": ["fixmatch[steps=60]"], "ts": [0, 1], "seeds": [2]}
+    robustssl.run(one, tmp_path / "other.sqlite", workers=1, progress=False)
+    with robustssl.Store(tmp_path / "other.sqlite") as store:
+        again = {r.cell: r.scores["accuracy"] for r in store.records()}
+    whole = {r.cell: r.scores["accuracy"] for r in found}
+    assert again == {cell: pytest.approx(whole[cell], abs=0.03) for cell in again}
+
+
+def test_a_budget_is_shared_by_all_methods_of_a_study():
+    study = robustssl.Study(
+        budget="reference",
+        algorithms=["supervised_net", "fixmatch[preset=paper,steps=7]", "self_training"],
+        environments=["label"],
+        datasets=["iris"],
+        exclude=[{"algorithm": "supervised_net", "dataset": "iris"}],
+    )
+    first, second, third = study.algorithms
+    assert registry.parse(first)[1].items() >= {"net": "ft_transformer", "steps": 1000}.items()
+    own = {"net": "ft_transformer", "steps": 7, "ratio": 7}
+    assert registry.parse(second)[1].items() >= own.items()
+    assert third == "self_training"
+    assert registry.parse(registry.matched_baseline(second))[1]["steps"] == 7
+    assert "ratio" not in registry.matched_baseline(second)
+    assert {cell.algorithm for cell in study.cells()} == {"fixmatch", "self_training"}
+    with pytest.raises(InputError, match="budget of fixmatch"):
+        registry.estimator("fixmatch", budget="quik")
+    with pytest.raises(InputError, match="has no budgets"):
+        registry.estimator("self_training", budget="quick")
+    assert registry.estimator("fixmatch", budget="full").steps == 10_000
+
+
+def test_a_trial_takes_a_few_steps(tmp_path, curve):
+    whole = {**curve, "algorithms": ["fixmatch[steps=100000]"]}
+    plan = robustssl.plan(whole, tmp_path / "none.sqlite", workers=1)
+    assert plan.left == 9
+    assert plan.seconds > 30
+
+
+def test_a_failure_is_that_of_one_cell(tmp_path, curve):
+    study = {**curve, "algorithms": ["test_deep:Explodes[steps=10]"], "ts": [0, 1]}
+    result = robustssl.run(study, tmp_path / "s.sqlite", workers=1, progress=False)
+    assert result.failed == 0
+
+
+def test_nets_of_ones_own(tmp_path):
+    model = registry.estimator("fixmatch", net="robustssl.nets.mlp:MLP[width=4,depth=1]", steps=3)
+    assert model.fit(*rows(0)).model_.params.numel() == 8 * 4 + 4 + 4 * 3 + 3 + 5

@@ -13,7 +13,6 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from robustssl.data import Kind
 from robustssl.errors import InputError
-from robustssl.language import encode
 
 Matrix = npt.NDArray[Any]
 
@@ -31,6 +30,8 @@ def fit_preprocessing(
     elif encoder == "tfidf":
         steps = [*_word_components(X), _OneScale()]
     else:
+        from robustssl.language import encode
+
         steps = [FunctionTransformer(encode, kw_args={"encoder": encoder}), _OneScale()]
     model = make_pipeline(*steps).fit(X)
     return cast(Callable[[Matrix], npt.NDArray[np.float64]], model.transform)

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from importlib import metadata
 from pathlib import Path
@@ -20,7 +20,6 @@ from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.data import Pools, Split, digest
 from robustssl.features import Matrix, fit_preprocessing
-from robustssl.language import text_versions
 from robustssl.record import Record
 
 Group = tuple[Cell, ...]
@@ -70,9 +69,9 @@ class _Job:
     """A cell on its way to a record."""
 
     cell: Cell
+    made_with: dict[str, Any]
     model: Any = None
     split: Any = None
-    made_with: dict[str, Any] = field(default_factory=lambda: dict(provenance()))
     record: Record | None = None
 
     @contextmanager
@@ -89,7 +88,7 @@ class _Job:
 
 
 def _run(cells: Sequence[Cell], keep_predictions: bool, checkpoints: Path | None) -> list[Record]:
-    jobs = [_Job(cell) for cell in cells]
+    jobs = [_Job(cell, dict(provenance())) for cell in cells]
     for job in jobs:
         with job.failing():
             _prepare(job)
@@ -186,6 +185,8 @@ class Prepared:
             return split
         X = self.preprocess(split.X)
         if views and kind == "text":
+            from robustssl.language import text_versions
+
             versions = (self.preprocess(texts) for texts in text_versions(split.X))
             X = np.stack([X, *versions], axis=2)
         return replace(split, X=X, X_test=self.test_features)

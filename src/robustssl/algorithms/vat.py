@@ -52,7 +52,7 @@ class VAT(DeepClassifier):
 
 def adversarial(logits: Callable[[Tensor], Tensor], rows: Tensor, start: Tensor) -> Tensor:
     """J' (diag(p) - p p') J d for every row, of length 1: the Fisher matrix times d."""
-    answer, pull = vjp(logits, rows)
+    answer, pull = vjp(logits, rows)[:2]
     (change,) = vjp(lambda v: pull(v)[0], answer)[1](_unit(start))  # J d: pull is linear
     p = answer.softmax(-1)
     weighted = p * (change - (p * change).sum(-1, keepdim=True))

@@ -43,8 +43,7 @@ def problems(kind, height, seed=0):
 
 
 def stack_of(name, net, height, precision, steps, device, batch):
-    base, options = registry.parse(net)
-    kind = KINDS.get(base, "table")
+    kind = KINDS.get(registry.parse(net)[0], "table")
     model = registry.estimator(
         name, budget="full", net=net, steps=steps, precision=precision, device=device, batch=batch
     )
@@ -54,9 +53,8 @@ def stack_of(name, net, height, precision, steps, device, batch):
             type(p)(p.X.astype(float), p.codes, p.unlabeled.astype(float), p.seed) for p in rows
         ]
     shape = rows[0].X.shape[1:]
-    found = registry.find("net", base)
     views = views_of(shape, model.weak, getattr(model, "strong", 0.0))
-    return Stack(model, lambda: found(shape, CLASSES, **options), views, rows)
+    return Stack(model, lambda: registry.net(net)(shape, CLASSES), views, rows)
 
 
 def matrix_rate(device, precision):

@@ -138,13 +138,13 @@ def test_stacked_is_alone_in_other_nets(net):
     assert np.abs(alone.predict_proba(X) - stacked[1].predict_proba(X)).max() < 1e-9
 
 
-def stack_of(model, X, y, seed=0):
+def stack_of(model, X, y):
     model._encode(X, y)
     problem = model._problem(X, y)
     views = views_of(X.shape[1:], model.weak, getattr(model, "strong", 0.0))
-    name, params = registry.parse(model.net)
-    net = registry.find("net", name)
-    return Stack(model, lambda: net(X.shape[1:], 3, **params), views, [problem] * (seed + 1))
+    return Stack(
+        model, lambda: registry.net(model.net)(X.shape[1:], 3), views, [problem] * (seed + 1)
+    )
 
 
 class Averaged:
@@ -401,6 +401,7 @@ def test_a_gpu_that_is_not_there_is_missed():
         ({"ema": 1.0}, "ema = 1.0 is not in"),
         ({"batch": 0}, "batch = 0 is not in"),
         ({"net": "wide_resnet"}, "takes images"),
+        ({"net": "mlp[wide=3]"}, "unknown option of mlp 'wide'"),
     ],
 )
 def test_what_cannot_be_is_refused(given, sentence):

@@ -18,6 +18,8 @@ from transformers.utils import logging
 
 from robustssl import InputError, registry
 from robustssl.deep.net import Net
+from robustssl.nets import text_encoder
+from robustssl.nets._pretrained import pretrained
 from robustssl.nets.resnet50 import DEVIATION, MEAN, ResNet50
 from robustssl.nets.text_encoder import TextEncoder
 
@@ -269,7 +271,20 @@ def test_other_rows_and_other_models_are_refused(weights, tmp_path):
         TextEncoder((LENGTH,), 2, weights=weights["text_encoder"])
     with pytest.raises(InputError, match="cannot read 513 tokens"):
         TextEncoder((513, 5), 2, weights=weights["text_encoder"])
-    config = GPT2Config(n_embd=32, n_layer=1, n_head=2, vocab_size=WORDS)
-    GPT2Model(config).save_pretrained(tmp_path / "no padding")
+    without_padding = GPT2Model(GPT2Config(n_embd=32, n_layer=1, n_head=2, vocab_size=WORDS))
+    without_padding.save_pretrained(tmp_path)
     with pytest.raises(InputError, match="leave out padding"):
-        TextEncoder(TEXTS, 2, weights=str(tmp_path / "no padding"))
+        TextEncoder(TEXTS, 2, weights=str(tmp_path))
+
+
+def test_a_model_that_does_not_heed_the_mask_is_refused(weights, monkeypatch):
+    def blind(place):
+        body = pretrained(place)
+        body.register_forward_pre_hook(
+            lambda body, rows, named: (rows, {**named, "attention_mask": None}), with_kwargs=True
+        )
+        return body
+
+    monkeypatch.setattr(text_encoder, "pretrained", blind)
+    with pytest.raises(InputError, match="leave out padding"):
+        TextEncoder(TEXTS, 2, weights=weights["text_encoder"])

@@ -10,8 +10,8 @@ import json
 import pkgutil
 import re
 import sys
-from collections.abc import Mapping
-from functools import cache, lru_cache
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache, partial
 from typing import Any, Literal, get_args
 
 from robustssl.data import Dataset
@@ -42,7 +42,7 @@ def _is_nested(options: str) -> bool:
     return re.fullmatch(r"[^\[\]]*(\[[^\[\]]*\][^\[\]]*)*", options) is not None
 
 
-_WORDS = {"true": True, "false": False, "null": None, "None": None}
+_WORDS = {"true": True, "false": False, "null": None, "None": None, "True": True, "False": False}
 
 
 def _value(text: str) -> Any:
@@ -233,6 +233,12 @@ def estimator(
     found = algorithm(name)
     chosen = {**budget_values(name, budget), **preset_values(name, preset), **params}
     return found(**_options("algorithm", name, chosen))
+
+
+def net(spec: str) -> Callable[..., Any]:
+    """What makes a net of the shape of a row and the number of classes."""
+    name, options = parse(spec)
+    return partial(find("net", name), **_options("net", name, options))
 
 
 def environment(spec: str) -> Any:

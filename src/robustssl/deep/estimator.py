@@ -264,8 +264,7 @@ class _Training:
         return Stack(self.model, self._build, views, problems)
 
     def _build(self) -> torch.nn.Module:
-        name, options = registry.parse(self.model.net)
-        net: torch.nn.Module = registry.find("net", name)(self.shape, self.classes, **options)
+        net: torch.nn.Module = registry.net(self.model.net)(self.shape, self.classes)
         return net
 
     def _checkpoint(self, problems: Sequence[Problem]) -> Path | None:

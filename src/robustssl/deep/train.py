@@ -23,7 +23,8 @@ from robustssl.errors import InputError
 
 Mode = Literal["eager", "graph", "compile"]
 
-COMPILE_PAYS = 2000  # steps; below them compiling takes longer than it saves
+# Steps from which on compiling, about a minute, saves more than it takes.
+COMPILE_PAYS = {"stacked": 5_000, "alone": 15_000}
 CHECKPOINT_SECONDS = 60.0
 WARM_UP = 3  # steps before a graph is captured
 
@@ -66,8 +67,9 @@ class Trained:
     views: Views
     device: str
 
-    def predict_proba(self, X: npt.NDArray[Any], size: int = 2048) -> npt.NDArray[np.float64]:
+    def predict_proba(self, X: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         device = device_of(self.device)
+        size = 2048 if getattr(self.net.module, "stacks", True) else 256  # rows at once
         params = self.params.to(device)
         statistics = {name: value.to(device) for name, value in self.statistics.items()}
         self.net.module.to(device)
@@ -246,12 +248,15 @@ class Stack:
     def _mode(self) -> Mode:
         if self.device.type != "cuda":
             return "eager"
-        return "compile" if self.model.steps >= COMPILE_PAYS else "graph"
+        stacks = getattr(self.net.module, "stacks", True)
+        pays = COMPILE_PAYS["stacked" if stacks else "alone"]
+        return "compile" if self.model.steps >= pays else "graph"
 
     def _advance(self, mode: Mode) -> Iterator[None]:
         """A step each time it is asked. A graph is captured once real steps have warmed it up."""
         step = self.step
         if mode == "compile":
+            torch.compiler.reset()  # what was compiled for other stacks counts against a limit
             parts = (torch.compile(part, dynamic=False) for part in (self.forward, self.update))
             step = partial(self.step, *parts)
         if mode == "eager" or self.device.type != "cuda":
@@ -306,7 +311,7 @@ class Stack:
         rows = torch.cat([self.batches.x[m], self.batches.unlabeled[m][: self.batches.counts[m]]])
 
         def batches() -> Iterator[Tensor]:
-            for part in rows.split(512):
+            for part in rows.tensor_split(-(-len(rows) // 512)):  # none of a single row
                 yield self.net.prepare(self.views.plain(part)).to(params.dtype)
 
         statistics = self.net.statistics(params, batches) if self.net.has_statistics else {}

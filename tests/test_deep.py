@@ -142,9 +142,7 @@ def stack_of(model, X, y):
     model._encode(X, y)
     problem = model._problem(X, y)
     views = views_of(X.shape[1:], model.weak, getattr(model, "strong", 0.0))
-    return Stack(
-        model, lambda: registry.net(model.net)(X.shape[1:], 3), views, [problem] * (seed + 1)
-    )
+    return Stack(model, lambda: registry.net(model.net)(X.shape[1:], 3), views, [problem])
 
 
 class Averaged:

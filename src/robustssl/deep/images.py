@@ -113,14 +113,16 @@ def _autocontrast(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
 
 
 def _equalize(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
-    """Each level replaced by the share of pixels up to it."""
+    """Each level replaced by the share of pixels below it, counted as Pillow counts."""
     levels = (images * 255).round().long().flatten(2)
     counts = torch.zeros(*levels.shape[:2], 256, device=images.device)
     counts = counts.scatter_add(2, levels, torch.ones_like(levels, dtype=counts.dtype))
-    below = counts.cumsum(2)
-    first = torch.where(counts > 0, below, torch.inf).amin(2, keepdim=True)  # of the darkest
-    share = (below - first) / (levels.shape[2] - first).clamp(min=1)
-    return torch.gather(share.clamp(0, 1), 2, levels).view_as(images)
+    brightest = torch.gather(counts, 2, levels.amax(2, keepdim=True))
+    step = ((levels.shape[2] - brightest) / 255).floor()
+    below = counts.cumsum(2) - counts
+    table = ((below + (step / 2).floor()) / step.clamp(min=1)).floor() / 255
+    equal = torch.gather(table.clamp(max=1), 2, levels).view_as(images)
+    return torch.where(step[..., None] > 0, equal, images)
 
 
 def _solarize(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:

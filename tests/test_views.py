@@ -1,0 +1,186 @@
+"""Views: what a weak and a strong view do to a row, against Pillow where it does the same."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image, ImageEnhance, ImageFilter, ImageOps
+
+from robustssl import language
+from robustssl.deep import images
+from robustssl.deep.views import ImageViews, TableViews, TextViews, views_of
+
+LEVELS = torch.tensor([0.02, 0.3, 0.6, 0.98])  # of an operation: far down, down, up, far up
+
+
+@pytest.fixture
+def pixels():
+    """Four smooth pictures of 24x24 that do not use all of 0 to 255."""
+    rng = np.random.default_rng(0)
+    small = rng.integers(30, 220, (4, 6, 6, 3), dtype=np.uint8)
+    return np.stack([np.asarray(Image.fromarray(p).resize((24, 24))) for p in small])
+
+
+def operated(pixels, k, levels=LEVELS):
+    """Operation number k of RandAugment, as bytes with the channels last."""
+    count = len(images._COLOURS) + len(images._SHAPES)
+    which = torch.full((len(pixels),), (k + 0.5) / count)
+    found = images._operate(images.to_unit(torch.from_numpy(pixels)), which, levels)
+    return (found.movedim(1, -1) * 255).numpy()
+
+
+def name_of(k):
+    return images._COLOURS[k].__name__.strip("_")
+
+
+def pillow(name, picture, level):
+    amount, sign = abs(2 * level - 1), (-1 if level < 0.5 else 1)
+    factor = 1 + 0.9 * amount * sign
+    done = {
+        "identity": lambda: picture,
+        "autocontrast": lambda: ImageOps.autocontrast(picture),
+        "equalize": lambda: ImageOps.equalize(picture),
+        "solarize": lambda: ImageOps.solarize(picture, math.ceil(255 * (1 - 0.9 * amount))),
+        "posterize": lambda: ImageOps.posterize(picture, 8 - round(0.9 * amount * 4)),
+        "colour": lambda: ImageEnhance.Color(picture).enhance(factor),
+        "contrast": lambda: ImageEnhance.Contrast(picture).enhance(factor),
+        "brightness": lambda: ImageEnhance.Brightness(picture).enhance(factor),
+        "sharpness": lambda: Image.blend(picture.filter(ImageFilter.BoxBlur(1)), picture, factor),
+    }
+    return np.asarray(done[name]()).astype(float)
+
+
+@pytest.mark.parametrize("k", range(len(images._COLOURS)))
+def test_colours_are_changed_as_pillow_changes_them(pixels, k):
+    name, found = name_of(k), operated(pixels, k)
+    near = {"contrast": 2.5, "sharpness": 2.5}.get(name, 1.5)  # Pillow counts in whole numbers
+    for ours, picture, level in zip(found, pixels, LEVELS, strict=True):
+        theirs = pillow(name, Image.fromarray(picture), float(level))
+        assert np.abs(ours - theirs)[1:-1, 1:-1].max() <= near, name
+    changed = np.abs(found - pixels).max() > 3
+    assert changed == (name != "identity")
+
+
+def test_a_rotation_is_pillows(pixels):
+    found = operated(pixels, len(images._COLOURS))
+    for ours, picture, level in zip(found, pixels, LEVELS, strict=True):
+        angle = 30 * 0.9 * (2 * float(level) - 1)
+        theirs = Image.fromarray(picture).rotate(
+            angle, Image.Resampling.BILINEAR, fillcolor=(127, 127, 127)
+        )
+        inner = np.abs(ours - np.asarray(theirs).astype(float))[6:-6, 6:-6]
+        assert inner.max() < 3
+
+
+@pytest.mark.parametrize(("place", "axis"), [(3, 2), (4, 1)])
+def test_a_shift_moves_the_picture(pixels, place, axis):
+    level = torch.full((4,), 0.5 + 0.5 * (2 / 24) / (0.3 * 0.9))  # two pixels
+    found = operated(pixels, len(images._COLOURS) + place, level)
+    moved = np.roll(pixels.astype(float), -2, axis)
+    inner = (slice(None), slice(3, -3), slice(3, -3))
+    assert np.abs(found[inner] - moved[inner]).max() < 1
+    edge = np.moveaxis(found, axis, 1)[:, -2:]
+    assert np.abs(edge - 127).max() < 1
+
+
+@pytest.mark.parametrize(("place", "axis"), [(1, 2), (2, 1)])
+def test_a_shear_leaves_the_middle_and_moves_the_ends_apart(place, axis):
+    stripes = np.zeros((1, 24, 24, 3), np.uint8)
+    stripes[:, :, 11:13] = 255
+    stripes = stripes if axis == 2 else stripes.swapaxes(1, 2).copy()
+    found = operated(stripes, len(images._COLOURS) + place, torch.tensor([0.99]))[0, ..., 0]
+    found = (found if axis == 2 else found.T)[:, 4:-4]  # without the grey that comes in
+    middle = (found * np.arange(16)).sum(1) / found.sum(1)
+    steps = np.diff(middle)[4:-4]
+    assert np.allclose(steps, steps[0], atol=0.05)
+    assert abs(steps[0]) == pytest.approx(0.3 * 0.9 * 0.98, abs=0.05)
+
+
+def test_every_operation_is_drawn_equally_often(pixels):
+    which = torch.rand(7000, generator=torch.Generator().manual_seed(0))
+    count = len(images._COLOURS) + len(images._SHAPES)
+    assert count == 14
+    drawn = torch.bincount((which * count).long(), minlength=count)
+    assert drawn.min() > 400
+
+
+def test_a_weak_view_flips_and_shifts_with_the_border_reflected(pixels):
+    chance = torch.tensor([[0.2, 0.0, 0.99], [0.8, 0.5, 0.5], [0.8, 0.99, 0.0], [0.2, 0.5, 0.5]])
+    found = images.weak_view(images.to_unit(torch.from_numpy(pixels)), chance)
+    found = (found.movedim(1, -1) * 255).round().numpy()
+    for ours, picture, (flip, down, right) in zip(found, pixels, chance.tolist(), strict=True):
+        flipped = picture[:, ::-1] if flip < 0.5 else picture
+        padded = np.pad(flipped, ((3, 3), (3, 3), (0, 0)), mode="reflect")
+        top, left = int(down * 7), int(right * 7)
+        assert np.array_equal(ours, padded[top : top + 24, left : left + 24])
+
+
+def test_a_square_of_half_the_width_is_cut_out():
+    white = torch.ones(2, 3, 24, 24)
+    found = images._cut_out(white, torch.tensor([[0.5, 0.5], [0.0, 0.99]]))
+    grey = (found - 127 / 255).abs() < 1e-6
+    assert grey[0].sum() == 3 * 11 * 11 or grey[0].sum() == 3 * 12 * 12
+    assert found[0, :, 12, 12].tolist() == pytest.approx([127 / 255] * 3)
+    assert grey[1, :, 0, 23].all()
+    assert 0 < grey[1].sum() < grey[0].sum()
+
+
+def test_a_strong_view_is_a_weak_one_with_more_done_to_it(pixels):
+    views, rng = ImageViews(), np.random.default_rng(0)
+    rows = torch.from_numpy(np.concatenate([pixels] * 25))
+    weak = torch.from_numpy(views.draw(rng, (100,), "weak"))
+    strong = torch.from_numpy(views.draw(rng, (100,), "strong"))
+    plain = views.plain(rows)
+    near = (views.view(rows, weak, "weak") - plain).abs().mean()
+    far = (views.view(rows, strong, "strong") - plain).abs().mean()
+    assert 0 < near < far
+    found = views.view(rows, strong, "strong")
+    assert found.shape == (100, 3, 24, 24)
+    assert 0 <= found.min() <= found.max() <= 1
+    assert torch.equal(found, views.view(rows, strong, "strong"))
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_grey_pictures_too(channels):
+    rng = np.random.default_rng(0)
+    rows = torch.from_numpy(rng.integers(0, 256, (30, 16, 16, channels), dtype=np.uint8))
+    views = views_of((16, 16, channels), 0.1, 0.2)
+    strong = torch.from_numpy(views.draw(rng, (30,), "strong"))
+    assert views.view(rows, strong, "strong").isfinite().all()
+
+
+def test_rows_of_a_table_get_noise_of_the_size_asked_for():
+    views, rng = views_of((5,), 0.1, 0.3), np.random.default_rng(0)
+    assert isinstance(views, TableViews)
+    rows = torch.zeros(4000, 5)
+    for strength, size in (("weak", 0.1), ("strong", 0.3)):
+        chance = torch.from_numpy(views.draw(rng, (4000,), strength))
+        assert float(views.view(rows, chance, strength).std()) == pytest.approx(size, rel=0.03)
+    assert torch.equal(views.plain(rows), rows)
+
+
+def test_a_text_has_versions_of_each_strength():
+    views, rng = views_of((3, 5), 0.1, 0.2), np.random.default_rng(0)
+    assert views == TextViews(2)
+    rows = torch.arange(5.0).expand(1000, 3, 5)  # a version's number is its content
+    for strength, versions in (("weak", {1.0, 2.0}), ("strong", {3.0, 4.0})):
+        chance = torch.from_numpy(views.draw(rng, (1000,), strength))
+        found = views.view(rows, chance, strength)
+        assert found.shape == (1000, 3)
+        assert set(found[:, 0].tolist()) == versions
+        assert float((found[:, 0] == min(versions)).float().mean()) == pytest.approx(0.5, abs=0.06)
+    assert torch.equal(views.plain(rows), torch.zeros(1000, 3))
+    assert torch.equal(views.plain(rows[..., 0]), torch.zeros(1000, 3))
+
+
+def test_versions_of_a_text_are_its_own_and_differ_in_strength(monkeypatch):
+    words = [f"w{i}" for i in range(40)]
+    monkeypatch.setattr(language, "_synonyms", lambda: {w: [f"{w}x", f"{w}y"] for w in words})
+    text = " ".join(words)
+    first = language.text_versions(np.array([text, "w1 w2"], object))
+    again = language.text_versions(np.array(["w7", text], object))
+    assert [v[0] for v in first] == [v[1] for v in again]
+    changed = [sum(a != b for a, b in zip(v[0].split(), words, strict=True)) for v in first]
+    assert changed == [1, 1, 5, 5]
+    assert len({v[0] for v in first}) == 4

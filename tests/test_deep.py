@@ -601,8 +601,8 @@ def test_a_budget_is_shared_by_all_methods_of_a_study():
         exclude=[{"algorithm": "supervised_net", "dataset": "iris"}],
     )
     first, second, third = study.algorithms
-    assert registry.parse(first)[1].items() >= {"net": "ft_transformer", "steps": 1000}.items()
-    own = {"net": "ft_transformer", "steps": 7, "ratio": 7}
+    assert registry.parse(first)[1].items() >= {"net": "auto", "steps": 1000}.items()
+    own = {"net": "auto", "steps": 7, "ratio": 7}
     assert registry.parse(second)[1].items() >= own.items()
     assert third == "self_training"
     assert registry.parse(registry.matched_baseline(second))[1]["steps"] == 7
@@ -628,6 +628,17 @@ def test_a_failure_is_that_of_one_cell(tmp_path, curve):
     assert result.failed == 0
 
 
-def test_nets_of_ones_own(tmp_path):
+@pytest.mark.parametrize(
+    ("shape", "net"), [((8,), "FTTransformer"), ((8, 5), "MLP"), ((8, 8, 3), "WideResNet")]
+)
+def test_the_net_follows_the_rows(shape, net):
+    X = np.random.default_rng(0).integers(0, 255, (9, *shape)).astype(np.uint8)
+    X = X if len(shape) == 3 else X.astype(float)
+    y = np.array([0, 1, 0, 1, -1, -1, -1, -1, -1])
+    model = registry.estimator("fixmatch", budget="full", steps=1, batch=2).fit(X, y)
+    assert type(model.model_.net.module).__name__ == net
+
+
+def test_nets_of_ones_own():
     model = registry.estimator("fixmatch", net="robustssl.nets.mlp:MLP[width=4,depth=1]", steps=3)
     assert model.fit(*rows(0)).model_.params.numel() == 8 * 4 + 4 + 4 * 3 + 3 + 5

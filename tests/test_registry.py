@@ -1,5 +1,8 @@
 """Names, specs, presets."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -121,3 +124,57 @@ def test_bad_data_are_refused():
         robustssl.Dataset("mine", X, y[:3])
     with pytest.raises(InputError, match="without a gap"):
         robustssl.Dataset("mine", X, y * 2)
+
+
+_NO_TORCH = """
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "torch":
+            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+sys.meta_path.insert(0, Absent())
+from robustssl import registry, studies
+
+listed = {row["name"]: row["summary"] for row in registry.catalog("algorithm")}
+print(listed["fixmatch"])
+print(listed["ssgmm"][:15])
+print(registry.is_here("algorithm", "fixmatch"), registry.is_here("algorithm", "ssgmm"))
+try:
+    studies.study("quickstart")
+except Exception as error:
+    print(error)
+"""
+
+
+def test_without_torch_the_rest_works():
+    found = subprocess.run(
+        [sys.executable, "-c", _NO_TORCH], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.splitlines() == [
+        "Needs torch: pip install 'robustssl[deep]'.",
+        "Semi-supervised",
+        "False True",
+        "quickstart: algorithms: supervised_net needs torch: pip install 'robustssl[deep]'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("a[b=c[d=1,e=2],f=3]", ("a", {"b": "c[d=1,e=2]", "f": 3})),
+        ("a[f=3,b=c[d=1]]", ("a", {"f": 3, "b": "c[d=1]"})),
+        ("a[b=c[d=x/y.z]]", ("a", {"b": "c[d=x/y.z]"})),
+        ("a[b=True,c=False]", ("a", {"b": True, "c": False})),
+    ],
+)
+def test_a_value_may_be_a_spec(spec, expected):
+    assert registry.parse(spec) == expected
+    assert registry.parse(registry.spell(*registry.parse(spec))) == expected
+
+
+@pytest.mark.parametrize("spec", ["a[b=c[d=1]", "a[b=c]d=1]]", "a[b=c[d=e[f=1]]]", "a]b["])
+def test_brackets_close(spec):
+    with pytest.raises(InputError, match="cannot read"):
+        registry.parse(spec)

@@ -213,7 +213,7 @@ def list_(
 
     if kind is Kind.studies:
         rows: list[dict[str, Any]] = [
-            {"name": n, "summary": s.title} for n, s in studies.NAMED.items()
+            {"name": n, "summary": s["title"]} for n, s in studies.NAMED.items()
         ]
     else:
         rows = registry.catalog(kind.removesuffix("s"))  # type: ignore[arg-type]
@@ -298,19 +298,24 @@ app.add_typer(show_app, name="show", no_args_is_help=True)
 def show_algorithm(
     name: Annotated[str, typer.Argument(help="An algorithm, such as tsvm, maybe your own.")],
 ) -> None:
-    """Say what an algorithm is: its formula, its options, its presets and its baseline."""
+    """Say what an algorithm is: its formula, options, presets, budgets and baseline."""
     import inspect
 
     from robustssl import registry
 
     found = registry.algorithm(name)
     module = inspect.getmodule(found)
-    for text in (module and inspect.getdoc(module), inspect.getdoc(found)):
-        out.print(text or "", "", sep="\n", **PLAIN)
+    shared = [
+        base for base in found.__mro__[1:] if "fit_together" in vars(base) or "ratio" in vars(base)
+    ]
+    for thing in (module, found, *shared):
+        out.print(inspect.getdoc(thing) or "", "", sep="\n", **PLAIN)
     options = registry.defaults("algorithm", name)
     out.print("options:  " + registry.spell(name, options), **PLAIN)
     for preset, values in registry.presets(name).items():
         out.print(f"preset {preset}: " + registry.spell(name, values), **PLAIN)
+    for budget, values in getattr(found, "budgets", {}).items():
+        out.print(f"budget {budget}: " + registry.spell(name, values), **PLAIN)
     out.print(f"baseline: {getattr(found, 'baseline', None) or 'none'}", **PLAIN)
 
 

@@ -11,6 +11,7 @@ import pkgutil
 import re
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache, lru_cache, partial
 from typing import Any, Literal, get_args
 
@@ -92,7 +93,10 @@ def find(kind: Kind, name: str) -> Any:
             raise InputError(f"cannot load the {kind} {name!r}: {reason}") from error
     if name not in names(kind):
         raise unknown(kind, name, names(kind))
-    module_ = importlib.import_module(f"robustssl.{kind}s.{name}")
+    try:
+        module_ = importlib.import_module(f"robustssl.{kind}s.{name}")
+    except ModuleNotFoundError as error:
+        raise InputError(f"{name} needs {error.name}: pip install 'robustssl[deep]'") from error
     if kind == "dataset":
         return module_.load
     own = [
@@ -126,7 +130,12 @@ def is_here(kind: Kind, name: str) -> bool:
     """Whether a name that stands in a record can be looked up; never loads a stranger's module."""
     if ":" in name:
         return name.partition(":")[0] in sys.modules
-    return all(part in names(kind) for part in name.split("+"))
+    if not all(part in names(kind) for part in name.split("+")):
+        return False
+    with suppress(InputError):  # of a library that is not installed
+        find(kind, name)
+        return True
+    return False
 
 
 def version(kind: Kind, name: str) -> int:
@@ -278,5 +287,7 @@ def catalog(kind: Kind) -> list[dict[str, Any]]:
             "options": defaults("algorithm", name),
             "version": version("algorithm", name),
         }
+        if is_here("algorithm", name)
+        else {"name": name, "summary": "Needs torch: pip install 'robustssl[deep]'.", "presets": {}}
         for name in names("algorithm")
     ]

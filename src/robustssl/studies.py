@@ -159,32 +159,34 @@ _REFERENCE = (
     *("label_spreading", "tri_training", "assemble"),
 )
 
-NAMED: Mapping[str, Study] = {
-    "quickstart": Study(
-        title="Four learners and their baselines on three small tables, in three environments",
-        algorithms=[
+NAMED: Mapping[str, Mapping[str, Any]] = {
+    "quickstart": {
+        "title": "Four learners and their baselines on three small tables, in three environments",
+        "algorithms": [
             *("supervised_logistic", "self_training"),
             *("supervised_kernel", "label_spreading"),
             *("supervised_gaussian", "ssgmm"),
             *("supervised_net", "fixmatch"),
         ],
-        environments=["distribution", "label", "feature"],
-        datasets=["iris", "wine", "digits"],
-        labels=[5],
-    ),
-    "reproduce-statistical": Study(
-        title="The statistical algorithms as the published benchmark ran them, on its own splits",
-        algorithms=[
+        "environments": ["distribution", "label", "feature"],
+        "datasets": ["iris", "wine", "digits"],
+        "labels": [5],
+    },
+    "reproduce-statistical": {
+        "title": "The statistical algorithms as the published benchmark ran them, on its splits",
+        "algorithms": [
             "supervised_xgboost",
             *(f"{name}[preset=reference]" for name in _REFERENCE),
         ],
-        environments=[f"reference[kind={kind}]" for kind in ("distribution", "feature", "label")],
-        datasets=["iris", "wine", "letter"],
-        labels=[5, 10],
-        exclude=[  # ten thousand steps on a full graph: minutes to an hour a cell
+        "environments": [
+            f"reference[kind={kind}]" for kind in ("distribution", "feature", "label")
+        ],
+        "datasets": ["iris", "wine", "letter"],
+        "labels": [5, 10],
+        "exclude": [  # ten thousand steps on a full graph: minutes to an hour a cell
             {"algorithm": "label_propagation[preset=reference]", "dataset": "letter"}
         ],
-    ),
+    },
 }
 
 
@@ -206,7 +208,7 @@ def study(source: str | Path | Mapping[str, Any] | Study) -> Study:
     if isinstance(source, Mapping):
         return _validated(dict(source), "the study")
     if str(source) in NAMED:
-        return NAMED[str(source)]
+        return _validated(dict(NAMED[str(source)]), str(source))
     path = Path(source)
     if not path.is_file():
         if path.suffix in (".yaml", ".yml"):

@@ -25,7 +25,7 @@ from robustssl.errors import InputError, unknown
 BUDGETS: dict[str, dict[str, Any]] = {
     "quick": {},
     "reference": {
-        "net": "ft_transformer",
+        "net": "auto",
         "steps": 1000,
         "batch": 64,
         "learning_rate": 1e-4,
@@ -35,7 +35,7 @@ BUDGETS: dict[str, dict[str, Any]] = {
         "clip": None,
     },
     "full": {
-        "net": "ft_transformer",
+        "net": "auto",
         "steps": 10_000,
         "batch": 64,
         "learning_rate": 1e-4,
@@ -44,6 +44,9 @@ BUDGETS: dict[str, dict[str, Any]] = {
     },
 }
 
+# The net that `auto` is, by the axes of a row: features, versions of a text, an image.
+NETS = {1: "ft_transformer", 2: "mlp", 3: "wide_resnet"}
+
 CHOICES = {"optimizer": ("adam", "sgd"), "schedule": ("cosine", "constant")}
 
 
@@ -51,7 +54,9 @@ CHOICES = {"optimizer": ("adam", "sgd"), "schedule": ("cosine", "constant")}
 class NetClassifier(EncodedClassifier):
     """A net that is trained for a number of steps: what all methods of a study share.
 
-    net: a name of `nets`, or module:Class; weak: the deviation of the noise in a weak view of
+    net: mlp, linear, ft_transformer, wide_resnet, resnet50, text_encoder, maybe with options as in
+    mlp[width=128], or module:Class; auto is ft_transformer for rows of a table, wide_resnet for
+    images and mlp for vectors of texts. weak: the deviation of the noise in a weak view of
     tabular rows; ema: the decay of the average of the parameters, which is what is served; clip:
     the largest norm of a gradient. auto: a GPU if there is one, tf32 there and fp32 elsewhere.
     """
@@ -230,9 +235,14 @@ class _Training:
     checkpoints: Path | None
     tell: Callable[[int], None]
 
+    @property
+    def _net(self) -> str:
+        net: str = self.model.net
+        return NETS[len(self.shape)] if net == "auto" else net
+
     def run(self, problems: Sequence[Problem]) -> list[tuple[Trained | int, dict[str, Any]]]:
         """What each model serves, or the step at which it failed; and with what it was trained."""
-        name, _ = registry.parse(self.model.net)
+        name, _ = registry.parse(self._net)
         if getattr(registry.find("net", name), "stacks", True):
             return self._stack(problems)
         return [result for problem in problems for result in self._stack([problem])]
@@ -264,7 +274,7 @@ class _Training:
         return Stack(self.model, self._build, views, problems)
 
     def _build(self) -> torch.nn.Module:
-        net: torch.nn.Module = registry.net(self.model.net)(self.shape, self.classes)
+        net: torch.nn.Module = registry.net(self._net)(self.shape, self.classes)
         return net
 
     def _checkpoint(self, problems: Sequence[Problem]) -> Path | None:

@@ -5,8 +5,9 @@ import math
 import torch
 from torch import Tensor, nn
 
+from robustssl.errors import InputError
 from robustssl.nets._attention import attention
-from robustssl.nets._inputs import Shape
+from robustssl.nets._inputs import Shape, is_image
 from robustssl.nets._inputs import width as width_of
 
 
@@ -17,6 +18,8 @@ class FTTransformer(nn.Module):
         self, shape: Shape, classes: int, *, layers: int = 8, width: int = 192, heads: int = 8
     ) -> None:
         super().__init__()
+        if is_image(shape):
+            raise InputError("ft_transformer takes rows of a table; for images take wide_resnet")
         features, bound = width_of(shape), 1 / math.sqrt(width)
         self.weight = nn.Parameter(torch.empty(features, width).uniform_(-bound, bound))
         self.bias = nn.Parameter(torch.empty(features, width).uniform_(-bound, bound))

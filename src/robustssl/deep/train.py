@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,7 @@ Mode = Literal["eager", "graph", "compile"]
 # Steps from which on compiling, about a minute, saves more than it takes.
 COMPILE_PAYS = {"stacked": 5_000, "alone": 15_000}
 CHECKPOINT_SECONDS = 60.0
+MANY = 2**21  # parameters of a stack; for fewer, threads wait for each other more than they help
 WARM_UP = 3  # steps before a graph is captured
 
 PRECISIONS = {
@@ -81,6 +83,16 @@ class Trained:
                 logits = self.net(params, rows, statistics=statistics)
                 found.append(logits.double().softmax(-1).cpu())
         return np.asarray(torch.cat(found))
+
+
+@contextmanager
+def _threads(count: int) -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 class Stack:
@@ -228,6 +240,12 @@ class Stack:
         tell: Callable[[int], None] = lambda step: None,
     ) -> None:
         """Every step there is to do, from the checkpoint on if there is one."""
+        with _threads(1 if self.params.numel() < MANY else torch.get_num_threads()):
+            self._train(mode, checkpoint, tell)
+
+    def _train(
+        self, mode: Mode | None, checkpoint: Path | None, tell: Callable[[int], None]
+    ) -> None:
         if checkpoint is not None and checkpoint.exists():
             self.load(checkpoint)
         saved, drawn = time.monotonic(), self.batches.draw()

@@ -4,6 +4,7 @@ import copy
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -16,10 +17,11 @@ from sklearn.utils.estimator_checks import check_estimator
 from torch.nn.functional import cross_entropy
 
 import robustssl
-from robustssl import InputError, checks, registry
+from robustssl import InputError, checks, language, registry
 from robustssl.algorithms.ict import ICT
 from robustssl.algorithms.mean_teacher import MeanTeacher
 from robustssl.algorithms.vat import adversarial
+from robustssl.cell import Cell
 from robustssl.checks import algorithms as contracts
 from robustssl.deep import DeepClassifier, frozen, mse_loss
 from robustssl.deep import train as training
@@ -29,6 +31,7 @@ from robustssl.deep.train import Stack
 from robustssl.deep.types import Batch
 from robustssl.deep.views import views_of
 from robustssl.nets.mlp import MLP
+from robustssl.worker import prepare, run_group
 
 DEEP = [n for n in registry.names("algorithm") if hasattr(robustssl.algorithm(n), "fit_together")]
 SEMI = [n for n in DEEP if n != "supervised_net"]
@@ -642,3 +645,86 @@ def test_the_net_follows_the_rows(shape, net):
 def test_nets_of_ones_own():
     model = registry.estimator("fixmatch", net="robustssl.nets.mlp:MLP[width=4,depth=1]", steps=3)
     assert model.fit(*rows(0)).model_.params.numel() == 8 * 4 + 4 + 4 * 3 + 3 + 5
+
+
+@pytest.mark.parametrize("environment", ["label", "distribution", "feature"])
+@pytest.mark.parametrize("dataset", ["toy:images", "toy:texts"])
+def test_a_curve_on_images_and_on_texts(dataset, environment, monkeypatch):
+    swaps = {"good": ["great"], "bad": ["poor"], "tall": ["wide"]}
+    monkeypatch.setattr(language, "_synonyms", lambda: swaps)
+    cells = [
+        Cell("fixmatch", environment, dataset, 5, t, seed, (("steps", 60),))
+        for t in (0.0, 1.0)
+        for seed in (0, 1)
+    ]
+    found = run_group(tuple(cells))
+    assert [r.error for r in found] == [None] * 4
+    assert [r.cell for r in found] == cells
+    if dataset == "toy:texts":  # a picture there is told by its row, and views shift rows
+        assert min(r.scores["accuracy"] for r in found if r.cell.t == 0) > 0.5
+    heights = {r.provenance["height"] for r in found}
+    assert heights == {4}
+
+
+def test_rows_that_have_views_keep_their_shape(monkeypatch):
+    monkeypatch.setattr(language, "_synonyms", lambda: {"good": ["great"], "bad": ["poor"]})
+    pictures = prepare("toy:images", "label", 5, 0)
+    assert pictures.split(0.4, views=True).X.dtype == np.uint8
+    assert pictures.split(0.4, views=True).X_test.shape[1:] == (6, 6, 3)
+    texts = prepare("toy:texts", "label", 5, 0)
+    plain, views = texts.split(0.4), texts.split(0.4, views=True)
+    assert views.X.shape == (*plain.X.shape, 5)
+    assert np.array_equal(views.X[..., 0], plain.X)
+    moved = [np.abs(views.X[..., k] - plain.X).mean() for k in range(1, 5)]
+    assert 0 < max(moved[:2]) < max(moved[2:])
+
+
+def test_a_model_that_cannot_be_prepared_leaves_the_others_alone():
+    cells = [Cell("fixmatch", "label", "iris", n, 0.0, 0, (("steps", 3),)) for n in (5, 5000)]
+    found = run_group(tuple(cells))
+    assert found[0].error is None
+    assert "5000" in found[1].error
+
+
+def test_the_example_writes_records_that_can_be_imported(tmp_path):
+    script = Path(__file__).parents[1] / "examples" / "whole_curve_on_one_gpu.py"
+    options = ["--budget", "quick", "--algorithm", "vat[steps=20]", "--seeds", "2"]
+    out = tmp_path / "curve.jsonl"
+    found = subprocess.run(
+        [sys.executable, script, *options, "--out", out], capture_output=True, text=True, check=True
+    )
+    assert "12 records in" in found.stdout
+    loaded = robustssl.load(out, tmp_path / "store.sqlite")
+    assert loaded.added == 12
+    assert [p.name for p in tmp_path.iterdir() if p.suffix == ".checkpoints"] == []
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize(("tokens", "some"), [(14, 14), (14, 1), (40, 40)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_attention_of_few_tokens_is_attention(tokens, some, dtype):
+    from robustssl.nets._attention import attention, plain_attention
+
+    torch.backends.cuda.matmul.allow_tf32 = False
+    given = torch.randn(5, 7, tokens, 3 * 48, device="cuda", dtype=dtype)
+    found, exact = given.clone().requires_grad_(), given.double().requires_grad_()
+    change = torch.randn(5, 7, some, 48, device="cuda", dtype=dtype)
+    ours = torch.func.vmap(lambda x: attention(x, 2, some))(found)
+    theirs = torch.func.vmap(lambda x: plain_attention(x, 2, some))(exact)
+    near = 1e-5 if dtype == torch.float32 else 2e-2
+    assert (ours - theirs).norm() < near * theirs.norm()
+    (a,) = torch.autograd.grad(ours, found, change)
+    (b,) = torch.autograd.grad(theirs, exact, change.double())
+    assert (a - b).norm() < near * b.norm()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("mode", ["graph", "compile"])
+def test_every_mode_on_a_gpu_is_the_same_training(mode):
+    given = {"net": "ft_transformer[layers=2,width=24,heads=2]", "steps": 8, "precision": "fp64"}
+    answers = []
+    for how in ("eager", mode):
+        models = [registry.estimator("fixmatch", random_state=s, **given) for s in range(3)]
+        assert models[0].fit_together(models, [rows(s) for s in range(3)], mode=how) == [None] * 3
+        answers.append(models[1].predict_proba(rows(1)[0]))
+    assert np.abs(answers[0] - answers[1]).max() < 1e-9

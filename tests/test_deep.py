@@ -462,6 +462,18 @@ def test_the_baseline_sees_no_unlabeled_row_even_in_its_statistics():
     assert np.array_equal(*answers)
 
 
+def test_padding_is_in_no_statistics():
+    """Models with other numbers of labels and rows, alone and together."""
+    given = {"net": "own_net:Normed", "steps": 5, "batch": 4, "precision": "fp64"}
+    data = [rows(0, 30), rows(1, 11)]
+    data[1] = (data[1][0][3:], data[1][1][3:])
+    models = [registry.estimator("fixmatch", random_state=s, **given) for s in range(2)]
+    together_(models, data)
+    alone = registry.estimator("fixmatch", random_state=1, **given).fit(*data[1])
+    gap = models[1].predict_proba(data[1][0]) - alone.predict_proba(data[1][0])
+    assert np.abs(gap).max() < 1e-9
+
+
 def images(seed, count=24):
     rng = np.random.default_rng(seed)
     y = np.where(np.arange(count) < 9, np.arange(count) % 3, -1)

@@ -58,6 +58,7 @@ class Batches:
         self.x = self._stack([p.X for p in problems])
         self.y = self._stack([p.codes for p in problems]).long()
         self.unlabeled = self._stack([p.unlabeled for p in problems])
+        self.labels = torch.tensor([len(p.X) for p in problems], device=self.device)
         self.counts = torch.tensor([len(p.unlabeled) for p in problems], device=self.device)
         self._draws = [_draws(p, views, sizes, asked, noise) for p in problems]
         names = list(self._draws[0])
@@ -137,7 +138,12 @@ class Batches:
     def rows(self) -> dict[str, Tensor]:
         """The fields of `Rows`: every row of every model as it is."""
         x, unlabeled = self._plain(self.x), self._plain(self.unlabeled)
-        return {"x": x, "y": self.y, "unlabeled": unlabeled, "count": self.counts}
+        labeled = {"x": x, "y": self.y, "labels": self.labels}
+        return {**labeled, "unlabeled": unlabeled, "count": self.counts}
+
+    def of(self, m: int) -> Tensor:
+        """The rows of a model, labeled and unlabeled, without padding."""
+        return torch.cat([self.x[m, : self.labels[m]], self.unlabeled[m, : self.counts[m]]])
 
     def _plain(self, rows: Tensor) -> Tensor:
         plain = self.prepare(self.views.plain(rows.flatten(0, 1)))

@@ -282,6 +282,7 @@ class _Training:
         if self.checkpoints is None:
             return None
         params = sorted({**self.model.get_params(), "random_state": None}.items())
-        about = np.frombuffer(f"{type(self.model)} {params}".encode(), np.uint8)
+        who = f"{type(self.model)} {self.model.version} {params}"
+        about = np.frombuffer(who.encode(), np.uint8)
         arrays = [a for p in problems for a in (p.X, p.codes, p.unlabeled, np.array(p.seed))]
         return self.checkpoints / f"{digest(about, *arrays)[:32]}.pt"

@@ -326,7 +326,7 @@ class Stack:
             ]
 
     def _trained(self, m: int, params: Tensor) -> Trained:
-        rows = torch.cat([self.batches.x[m], self.batches.unlabeled[m][: self.batches.counts[m]]])
+        rows = self.batches.of(m)
 
         def batches() -> Iterator[Tensor]:
             for part in rows.tensor_split(-(-len(rows) // 512)):  # none of a single row

@@ -40,10 +40,13 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """All rows of a model, as `refresh` sees them; unlabeled ones from `count` on are padding."""
+    """All rows of a model, as `refresh` sees them. Labeled rows from `labels` on are padding, and
+    unlabeled ones from `count` on.
+    """
 
     x: Tensor
     y: Tensor
+    labels: Tensor
     unlabeled: Tensor
     count: Tensor
 

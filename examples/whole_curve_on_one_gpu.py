@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))  # where robustssl is
 from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.curve import GRID
+from robustssl.errors import InputError
 from robustssl.worker import run_group
 
 parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -23,30 +24,38 @@ parser.add_argument("--algorithm", default="fixmatch")
 parser.add_argument("--environment", default="label")
 parser.add_argument("--dataset", default="wine")
 parser.add_argument("--labels", type=int, default=5, help="Of each class.")
-parser.add_argument("--seeds", type=int, default=5)
+parser.add_argument("--seeds", type=int, default=5, choices=range(1, 1001), metavar="N")
 parser.add_argument("--budget", default="full", help="quick, reference or full.")
-parser.add_argument("--precision", default="auto", help="fp32, tf32 or bf16.")
+parser.add_argument("--precision", default="auto", help="auto, fp64, fp32, tf32 or bf16.")
 parser.add_argument("--out", type=Path, default=Path("curve.jsonl"))
 asked = parser.parse_args()
 
-name, options = registry.parse(asked.algorithm)
-spec = registry.spell(name, {**options, "precision": asked.precision})
-name, params = registry.parse(registry.canonical("algorithm", spec, asked.budget))
-cells = [
-    Cell(
-        *(name, asked.environment, asked.dataset, asked.labels, t, seed),
-        tuple(sorted(params.items())),
-    )
-    for seed in range(asked.seeds)
-    for t in GRID
-]
-print(f"{len(cells)} models of {registry.spell(name, params)}", flush=True)
-start = time.perf_counter()
-records = run_group(tuple(cells), checkpoints=asked.out.with_suffix(".checkpoints"))
-asked.out.write_text("".join(record.to_json() + "\n" for record in records))
-for t in GRID:
-    scores = [r.scores["accuracy"] for r in records if r.cell.t == t and r.error is None]
-    print(f"t = {t:.1f}: accuracy {sum(scores) / max(len(scores), 1):.3f} over {len(scores)} seeds")
-for reason in sorted({r.error for r in records if r.error is not None}):
-    print("failed:", reason)
-print(f"{time.perf_counter() - start:.1f} s; {len(records)} records in {asked.out}")
+
+def main() -> None:
+    name, options = registry.parse(asked.algorithm)
+    if not hasattr(registry.algorithm(name), "fit_together"):
+        raise InputError(f"{name} is no deep algorithm; `robustssl run` takes any")
+    spec = registry.spell(name, {**options, "precision": asked.precision})
+    name, params = registry.parse(registry.canonical("algorithm", spec, asked.budget))
+    registry.environment(asked.environment), registry.dataset(asked.dataset)
+    where = (name, asked.environment, asked.dataset, asked.labels)
+    chosen = tuple(sorted(params.items()))
+    cells = [Cell(*where, t, seed, chosen) for seed in range(asked.seeds) for t in GRID]
+    print(f"{len(cells)} models of {registry.spell(name, params)}", flush=True)
+    start = time.perf_counter()
+    records = run_group(tuple(cells), checkpoints=asked.out.with_suffix(".checkpoints"))
+    asked.out.write_text("".join(record.to_json() + "\n" for record in records))
+    for t in GRID:
+        scores = [r.scores["accuracy"] for r in records if r.cell.t == t and r.error is None]
+        if scores:
+            print(f"t = {t:.1f}: accuracy {sum(scores) / len(scores):.3f} over {len(scores)} seeds")
+    for reason in sorted({r.error for r in records if r.error is not None}):
+        print("failed:", reason)
+    print(f"{time.perf_counter() - start:.1f} s; {len(records)} records in {asked.out}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except InputError as error:
+        sys.exit(str(error))

@@ -562,13 +562,13 @@ def test_the_safe_ensemble_mixes_its_members():
 @pytest.mark.parametrize(
     ("spec", "sentence"),
     [
-        ("label_spreading[alpha=1]", "alpha = 1.0 is not in [0, 1]"),
-        ("label_spreading[n_neighbors=0]", "n_neighbors = 0 is not in [1, inf]"),
+        ("label_spreading[alpha=1]", "alpha = 1.0, but it is a number from 0 below 1"),
+        ("label_spreading[n_neighbors=0]", "n_neighbors = 0, but it is a whole number from 1 on"),
         ("tsvm[max_switches=0]", "max_switches = 0"),
         ("tsvm[C=-1]", "C = -1.0"),
         ("ssgmm[shrinkage=-1]", "shrinkage = -1.0"),
-        ("tri_training[svms=4]", "svms = 4 is not in [0, 3]"),
-        ("assemble[beta=1]", "beta = 1 is not"),
+        ("tri_training[svms=4]", "svms = 4, but it is a whole number from 0 up to 3"),
+        ("assemble[beta=1]", "beta = 1, but"),
         ("co_training[additions=0]", "additions = 0"),
         ("cast[rounds=0]", "rounds = 0"),
     ],

@@ -3,6 +3,7 @@
 import copy
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -26,12 +27,15 @@ from robustssl.checks import algorithms as contracts
 from robustssl.deep import DeepClassifier, frozen, mse_loss
 from robustssl.deep import train as training
 from robustssl.deep.batches import _indices
+from robustssl.deep.estimator import _Training
 from robustssl.deep.net import BatchNorm, Net
 from robustssl.deep.train import Stack
 from robustssl.deep.types import Batch
 from robustssl.deep.views import views_of
+from robustssl.nets.ft_transformer import FTTransformer
 from robustssl.nets.mlp import MLP
-from robustssl.worker import prepare, run_group
+from robustssl.nets.wide_resnet import WideResNet
+from robustssl.worker import _Job, _prepare, groups, prepare, run_group
 
 DEEP = [n for n in registry.names("algorithm") if hasattr(robustssl.algorithm(n), "fit_together")]
 SEMI = [n for n in DEEP if n != "supervised_net"]
@@ -332,7 +336,11 @@ def test_a_loss_that_is_not_finite_fails_its_model_alone():
     data = [rows(s) for s in range(3)]
     data[1][0][20:] *= 1e4
     errors = together_(models, data)
-    assert errors == [None, "FloatingPointError: the loss is not finite at step 7", None]
+    assert [str(error) for error in errors] == [
+        "None",
+        "the loss is not finite at step 7",
+        "None",
+    ]
     alone = Explodes(random_state=2, **SMALL).fit(*data[2])
     assert (alone.model_.params - models[2].model_.params).abs().max() < 1e-12
     with pytest.raises(FloatingPointError, match="step 7"):
@@ -399,9 +407,13 @@ def test_a_gpu_that_is_not_there_is_missed():
         ({"precision": "fp8"}, "no precision 'fp8'"),
         ({"optimizer": "sdg"}, "did you mean 'sgd'"),
         ({"net": "mpl"}, "did you mean 'mlp'"),
-        ({"ema": 1.0}, "ema = 1.0 is not in"),
-        ({"batch": 0}, "batch = 0 is not in"),
+        ({"ema": 1.0}, "ema = 1.0, but it is a number from 0 below 1"),
+        ({"batch": 0}, "batch = 0, but it is a whole number from 1 on"),
         ({"net": "wide_resnet"}, "takes images"),
+        ({"steps": 1.5}, "whole number"),
+        ({"net": "text_encoder"}, "needs weights"),
+        ({"net": "ft_transformer[heads=7]"}, "cannot be shared"),
+        ({"net": "mlp[width=0]"}, "width of 1 on"),
         ({"net": "mlp[wide=3]"}, "unknown option of mlp 'wide'"),
     ],
 )
@@ -637,10 +649,224 @@ def test_a_trial_takes_a_few_steps(tmp_path, curve):
     assert plan.seconds > 30
 
 
-def test_a_failure_is_that_of_one_cell(tmp_path, curve):
-    study = {**curve, "algorithms": ["test_deep:Explodes[steps=10]"], "ts": [0, 1]}
+@dataclass(eq=False, repr=False, kw_only=True)
+class Narrow(DeepClassifier):
+    """Cannot bear flowers with long petals."""
+
+    views: ClassVar = ("weak",)
+
+    def loss(self, net, params, batch, state):
+        labeled, unlabeled, state = super().loss(net, params, batch, state)
+        long = batch.weak[:, 2].mean() > 1.2
+        return labeled, unlabeled + torch.where(long, torch.nan, 0.0), state
+
+
+def test_a_failure_is_that_of_its_cells_alone(tmp_path, curve):
+    study = {**curve, "algorithms": ["test_deep:Narrow[steps=10]"], "ts": [0, 1]}
     result = robustssl.run(study, tmp_path / "s.sqlite", workers=1, progress=False)
-    assert result.failed == 0
+    assert (result.done, result.failed) == (3, 3)
+    assert list(result.failures) == ["FloatingPointError: the loss is not finite at step 0"]
+    with robustssl.Store(tmp_path / "s.sqlite") as store:
+        assert {r.cell.t for r in store.records() if r.error} == {1.0}
+
+
+def test_one_bad_problem_leaves_the_others_alone():
+    models = [registry.estimator("fixmatch", steps=3, random_state=s) for s in range(3)]
+    data = [rows(0), rows(1), rows(2)]
+    data[1][0][3, 3] = np.nan
+    errors = together_(models, data)
+    assert [error is None for error in errors] == [True, False, True]
+    assert "NaN" in str(errors[1])
+    assert models[2].predict(data[2][0]).shape == (45,)
+
+
+def test_seconds_are_shared_and_chance_too():
+    cells = [
+        Cell(name, "label", "iris", 5, t, 0, (("steps", 40),))
+        for name in ("supervised_net", "fixmatch")
+        for t in (0.0, 1.0)
+    ]
+    start = time.perf_counter()
+    found = [record for group in groups(cells) for record in run_group(group)]
+    assert 0 < sum(r.seconds for r in found) < time.perf_counter() - start
+    jobs = [_Job(cell, {}) for cell in cells]
+    for job in jobs:
+        _prepare(job)
+    assert len({job.model.random_state for job in jobs}) == 1
+
+
+def test_views_are_as_strong_as_they_are_named():
+    model = registry.estimator("mixmatch", random_state=0, weak=0.1, strong=3.0, batch=64)
+    model.views = ("weak", "other", "strong")
+    stack = stack_of(model, *rows(0, 200))
+    stack.batches.put(stack.batches.draw())
+    size, seen = {name: [] for name in ("x", "weak", "other", "strong")}, set()
+    for step in range(50):
+        fields = stack.batches.at(torch.tensor([step]))
+        plain = stack.batches.unlabeled[0][fields["index"][0]]
+        seen |= set(fields["index"][0].tolist())
+        for name in ("weak", "other", "strong"):
+            size[name].append(fields[name][0] - plain)
+        near = (fields["x"][0][:, None] - stack.batches.x[0]).square().sum(-1).amin(1)
+        size["x"].append((near / 8).sqrt())
+    spread = {name: float(torch.cat(found).square().mean().sqrt()) for name, found in size.items()}
+    expected = {"x": 0.1, "weak": 0.1, "other": 0.1, "strong": 3.0}
+    assert spread == pytest.approx(expected, rel=0.05)
+    assert seen == set(range(200))
+    assert not torch.equal(fields["weak"], fields["other"])
+
+
+def test_labeled_batches_do_not_depend_on_how_much_is_drawn():
+    X = np.random.default_rng(0).normal(size=(700, 64))
+    y = np.where(np.arange(700) < 150, np.arange(700) % 3, -1)
+    found = []
+    for name, more in (("supervised_net", {}), ("fixmatch", {"ratio": 7})):
+        model = registry.estimator(name, batch=64, random_state=0, **more)
+        stack, index = stack_of(model, X, y), []
+        for step in range(100):
+            if step % stack.batches.chunk == 0:
+                stack.batches.put(stack.batches.draw())
+            index.append(stack.batches.at(torch.tensor([step]))["y"])
+        found.append((stack.batches.chunk, torch.cat(index)))
+    assert found[0][0] != found[1][0]
+    assert torch.equal(found[0][1], found[1][1])
+
+
+def test_a_checkpoint_is_of_this_training_alone(tmp_path):
+    def name(seed=0, rows_=30, **params):
+        model = registry.estimator("fixmatch", random_state=seed, **params)
+        X, codes = model._encode(*rows(0, rows_))
+        training = _Training(model, (8,), 3, None, tmp_path, print)
+        return training._checkpoint([model._problem(X, codes)]).name
+
+    names = [name(), name(1), name(rows_=31), name(steps=7), name(threshold=0.9)]
+    assert len(set(names)) == 5
+    assert name() == names[0]
+
+
+def test_a_killed_group_keeps_the_models_that_are_done(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "CHECKPOINT_SECONDS", 0.0)
+    given = {"net": "wide_resnet[depth=10,widen=1]", "steps": 50, "batch": 2}
+    models = [registry.estimator("fixmatch", random_state=s, **given) for s in range(2)]
+    data, steps = [images(0), images(1)], []
+
+    def tell(step):
+        steps.append(step)
+        if len(steps) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        models[0].fit_together(models, data, checkpoints=tmp_path, tell=tell)
+    assert len(list(tmp_path.iterdir())) == 2
+    models[0].fit_together(models, data, checkpoints=tmp_path, tell=steps.append)
+    assert steps == [50, 50]
+    assert list(tmp_path.iterdir()) == []
+
+
+# Nets
+
+
+def test_a_perceptron_is_one():
+    net = MLP((5,), 3, width=7, depth=2)
+    a, b, head = *net.layers, net.head
+    x = torch.randn(4, 5)
+    hidden = torch.clamp(x @ a.weight.T + a.bias, min=0)
+    hidden = torch.clamp(hidden @ b.weight.T + b.bias, min=0)
+    assert torch.allclose(net(x), hidden @ head.weight.T + head.bias, atol=1e-6)
+    picture = MLP((2, 2, 3), 3)
+    grey = torch.full((1, 3, 2, 2), 0.5)
+    assert torch.allclose(picture.layers[0](torch.zeros(1, 12)).relu(), _first(picture, grey))
+
+
+def _first(net, x):
+    found = []
+    net.layers[0].register_forward_hook(lambda *_: found.append(_[2]))
+    net(x)
+    return found[0].relu()
+
+
+def test_a_transformer_is_one():
+    """Token by token, head by head, after the paper's formula."""
+    torch.manual_seed(0)
+    net = FTTransformer((3,), 2, layers=2, width=8, heads=2)
+
+    def norm(layer, v):
+        return (v - v.mean()) / (v.var(unbiased=False) + 1e-5).sqrt() * layer.weight + layer.bias
+
+    for p in net.parameters():
+        p.data += 0.3 * torch.randn_like(p)
+    x = torch.randn(3)
+    tokens = [net.answer[0], *(x[k] * net.scale[k] + net.shift[k] for k in range(3))]
+    for place, block in enumerate(net.blocks):
+        normed = tokens if place == 0 else [norm(block.before, v) for v in tokens]
+        q, k, v = zip(*(block.triples(u).split(8) for u in normed), strict=True)
+        after = []
+        for i in range(4):
+            heads = []
+            for h in (slice(0, 4), slice(4, 8)):
+                scores = torch.stack([q[i][h] @ k[j][h] / 2 for j in range(4)]).softmax(0)
+                heads.append(sum(scores[j] * v[j][h] for j in range(4)))
+            u = tokens[i] + block.out(torch.cat(heads))
+            values, gates = block.widen(norm(block.between, u)).chunk(2)
+            after.append(u + block.narrow(values * torch.clamp(gates, min=0)))
+        tokens = after
+    expected = net.head(torch.clamp(norm(net.norm, tokens[0]), min=0))
+    assert torch.allclose(net(x[None])[0], expected, atol=1e-5)
+    twin = Net(net, torch.float32).plain
+    assert twin.module is not net
+    assert torch.allclose(twin(twin.pack(net), x[None])[0], expected, atol=1e-5)
+
+
+def test_a_wide_resnet_has_its_size():
+    net = WideResNet((32, 32, 3), 10)
+    assert sum(p.numel() for p in net.parameters()) == 1_467_610  # as published for 28-2
+    sizes = []
+    for stage in (0, 4, 8):
+        net.stages[stage].register_forward_hook(lambda *_: sizes.append(_[2].shape[-1]))
+    assert net(torch.rand(2, 3, 32, 32)).shape == (2, 10)
+    assert sizes == [32, 16, 8]
+
+
+def test_momentum_counts():
+    first, second = (
+        together("supervised_net", (0,), (30,), optimizer="sgd", momentum=m)[0] for m in (0.9, 0.1)
+    )
+    assert not torch.equal(first.model_.params, second.model_.params)
+
+
+def test_biases_and_tokens_do_not_decay():
+    net = Net(FTTransformer((3,), 2, layers=1, width=8, heads=2), torch.float32)
+    decayed = {n for n, p in net.unpack(net.decays).items() if p.any()}
+    assert decayed == {f"blocks.0.{n}.weight" for n in ("triples", "out", "widen", "narrow")} | {
+        "head.weight"
+    }
+
+
+def test_the_reference_does_not_clip():
+    assert registry.estimator("fixmatch", budget="reference").clip is None
+
+
+@pytest.mark.parametrize(
+    ("X", "sentence"),
+    [
+        (np.zeros((9, 8, 8)), "texts in versions"),
+        (np.zeros((9, 8, 8, 3)), "uint8"),
+        (np.zeros((9, 3, 8, 8), np.uint8), "three channels"),
+        (np.zeros((9, 2, 2, 2, 2)), "up to four axes"),
+    ],
+)
+def test_rows_of_a_strange_shape_are_refused(X, sentence):
+    with pytest.raises(InputError, match=sentence):
+        registry.estimator("fixmatch").fit(X, [0, 1, 0, 1, -1, -1, -1, -1, -1])
+
+
+def test_rows_must_be_those_it_was_fitted_to():
+    X, y = images(0)
+    model = registry.estimator("fixmatch", steps=2).fit(X, y)
+    for other in (X[:, :, :7], X[..., :1], X.transpose(0, 1, 3, 2)):
+        with pytest.raises(InputError, match="fitted to"):
+            model.predict(other)
+    assert model.predict(X[::-1]).tolist() == model.predict(X)[::-1].tolist()
 
 
 @pytest.mark.parametrize(

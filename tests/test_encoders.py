@@ -162,7 +162,7 @@ def test_methods_fit_and_predict(weights, net, algorithm):
 def test_grey_images_are_coloured_ones(weights):
     grey = images(channels=1)
     one, three = (
-        fitted(weights, "resnet50", "fixmatch", X=X).predict_proba(grey)
+        fitted(weights, "resnet50", "fixmatch", X=X).predict_proba(X)
         for X in (grey, grey.repeat(3, -1))
     )
     assert one == pytest.approx(three, abs=1e-4)

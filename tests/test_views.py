@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from PIL import Image, ImageEnhance, ImageFilter, ImageOps
+from PIL import Image, ImageEnhance, ImageOps
 
 from robustssl import language
 from robustssl.deep import images
@@ -41,12 +41,12 @@ def pillow(name, picture, level):
         "identity": lambda: picture,
         "autocontrast": lambda: ImageOps.autocontrast(picture),
         "equalize": lambda: ImageOps.equalize(picture),
-        "solarize": lambda: ImageOps.solarize(picture, math.ceil(255 * (1 - 0.9 * amount))),
+        "solarize": lambda: ImageOps.solarize(picture, math.floor(255 * (1 - 0.9 * amount)) + 1),
         "posterize": lambda: ImageOps.posterize(picture, 8 - round(0.9 * amount * 4)),
         "colour": lambda: ImageEnhance.Color(picture).enhance(factor),
         "contrast": lambda: ImageEnhance.Contrast(picture).enhance(factor),
         "brightness": lambda: ImageEnhance.Brightness(picture).enhance(factor),
-        "sharpness": lambda: Image.blend(picture.filter(ImageFilter.BoxBlur(1)), picture, factor),
+        "sharpness": lambda: ImageEnhance.Sharpness(picture).enhance(factor),
     }
     return np.asarray(done[name]()).astype(float)
 
@@ -57,7 +57,7 @@ def test_colours_are_changed_as_pillow_changes_them(pixels, k):
     near = {"contrast": 2.5, "sharpness": 2.5}.get(name, 1.5)  # Pillow counts in whole numbers
     for ours, picture, level in zip(found, pixels, LEVELS, strict=True):
         theirs = pillow(name, Image.fromarray(picture), float(level))
-        assert np.abs(ours - theirs)[1:-1, 1:-1].max() <= near, name
+        assert np.abs(ours - theirs).max() <= near, name
     changed = np.abs(found - pixels).max() > 3
     assert changed == (name != "identity")
 
@@ -120,7 +120,7 @@ def test_a_square_of_half_the_width_is_cut_out():
     white = torch.ones(2, 3, 24, 24)
     found = images._cut_out(white, torch.tensor([[0.5, 0.5], [0.0, 0.99]]))
     grey = (found - 127 / 255).abs() < 1e-6
-    assert grey[0].sum() == 3 * 11 * 11 or grey[0].sum() == 3 * 12 * 12
+    assert grey[0].sum() == 3 * 12 * 12
     assert found[0, :, 12, 12].tolist() == pytest.approx([127 / 255] * 3)
     assert grey[1, :, 0, 23].all()
     assert 0 < grey[1].sum() < grey[0].sum()

@@ -1,7 +1,8 @@
 """What all classifiers share: codes for the classes, -1 for unlabeled, an answer in every case."""
 
 import inspect
-from typing import Any, ClassVar, Self
+from types import NoneType
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +44,7 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     version = 1
     baseline: str | None = None
+    ranges: ClassVar[dict[str, tuple[float, float]]] = {}  # where they are not those of RANGES
     checks: ClassVar[dict[str, Any]] = {"dtype": np.float64}  # of scikit-learn's validate_data
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
@@ -80,12 +82,17 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return None
 
     def _check_options(self) -> None:
+        options, ranges = inspect.signature(type(self)).parameters, {**RANGES, **self.ranges}
         for name, value in self.get_params().items():
-            least, most = RANGES.get(name, (-np.inf, np.inf))
-            if name not in RANGES or value is None:
+            optional = value is None and NoneType in get_args(options[name].annotation)
+            if name not in ranges or optional:
                 continue
-            if not isinstance(value, int | float | np.number) or not least <= value <= most:
-                raise InputError(f"{name} = {value} is not in [{least:.3g}, {most:.3g}]")
+            whole = isinstance(options[name].default, int)
+            number = isinstance(value, int | np.integer if whole else int | float | np.number)
+            least, most = ranges[name]
+            if not number or not least <= value <= most:
+                kind = "a whole number" if whole else "a number"
+                raise InputError(f"{name} = {value}, but it is {kind} {_interval(least, most)}")
 
     def _matched(self, name: str) -> Any:
         """Another algorithm, with the options that both have."""
@@ -101,6 +108,13 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
         probabilities = self.predict_proba(X)
         return np.asarray(self.classes_[probabilities.argmax(1)])
+
+
+def _interval(least: float, most: float) -> str:
+    """In words; a bound next to 0 or 1 leaves it out."""
+    low = "above 0" if 0 < least < 1e-300 else f"from {least:g}"
+    high = "" if most == np.inf else " below 1" if 1 - 1e-9 < most < 1 else f" up to {most:g}"
+    return f"{low}{high} on" if not high and low.startswith("from") else f"{low}{high}"
 
 
 class SupervisedClassifier(EncodedClassifier):

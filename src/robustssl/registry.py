@@ -48,7 +48,7 @@ _WORDS = {"true": True, "false": False, "null": None, "None": None, "True": True
 
 def _value(text: str) -> Any:
     """A number, true, false, null, or else the text itself, such as 007."""
-    if text.lstrip("-").isdigit() and str(int(text)) != text:
+    if re.fullmatch(r"-?[0-9]+", text) and str(int(text)) != text:
         return text
     for read in (int, float, _WORDS.__getitem__):
         try:
@@ -187,6 +187,8 @@ def canonical(kind: Kind, spec: str, budget: str | None = None) -> str:
         if own is None and hasattr(algorithm(name), "budgets"):
             own = budget
         options = {**budget_values(name, own), **preset_values(name, preset), **options}
+        if isinstance(options.get("net"), str) and options["net"] != "auto":
+            options["net"] = canonical("net", options["net"])
     return spell(name, _options(kind, name, options))
 
 
@@ -238,15 +240,24 @@ def budget_values(name: str, which: str | None) -> dict[str, Any]:
 def estimator(
     name: str, preset: str | None = None, budget: str | None = None, **params: Any
 ) -> Any:
-    """A ready estimator: the defaults, then the budget, the preset, the params."""
-    found = algorithm(name)
-    chosen = {**budget_values(name, budget), **preset_values(name, preset), **params}
-    return found(**_options("algorithm", name, chosen))
+    """A ready estimator: the defaults, then the budget, the preset, the params; `name` may be a
+    spec.
+    """
+    name, own = parse(name)
+    preset, budget = own.pop("preset", preset), own.pop("budget", budget)
+    chosen = {**budget_values(name, budget), **preset_values(name, preset), **own, **params}
+    return algorithm(name)(**_options("algorithm", name, chosen))
 
 
 def net(spec: str) -> Callable[..., Any]:
     """What makes a net of the shape of a row and the number of classes."""
     name, options = parse(spec)
+    if not inspect.isclass(find("net", name)):
+        raise InputError(f"the net {name!r} is not a class")
+    for key, parameter in inspect.signature(find("net", name)).parameters.items():
+        needed = parameter.kind is parameter.KEYWORD_ONLY and parameter.default is parameter.empty
+        if needed and key not in options:
+            raise InputError(f"{name} needs {key}: write {name}[{key}=...]")
     return partial(find("net", name), **_options("net", name, options))
 
 

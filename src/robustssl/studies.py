@@ -302,6 +302,7 @@ def run(
     cores by default).
     """
     chosen = study(source)
+    _refuse_impossible_options(chosen)
     with Store(store) as opened:
         _refuse_changed_files(chosen, opened)
         cells = missing_cells(chosen, opened, retry)
@@ -319,6 +320,14 @@ def run(
     with suppress(OSError):
         checkpoints.rmdir()
     return status(store, chosen)
+
+
+def _refuse_impossible_options(chosen: Study) -> None:
+    """What would fail every cell of a method, before the first."""
+    for spec in chosen.algorithms:
+        check = getattr(registry.estimator(spec), "_check_options", None)
+        if check is not None:
+            check()
 
 
 def _refuse_changed_files(chosen: Study, store: Store) -> None:
@@ -379,6 +388,7 @@ def plan(
     tried, for 10 seconds in all.
     """
     chosen = study(source)
+    _refuse_impossible_options(chosen)
     every, cells, times = chosen.cells(), chosen.cells(), {}
     done = failed = 0
     if Path(store).exists():

@@ -80,10 +80,10 @@ class _Job:
         try:
             yield
         except (Exception, SystemExit) as error:
-            self.fail(f"{type(error).__name__}: {error}")
+            self.fail(error)
 
-    def fail(self, reason: str) -> None:
-        versions = self.cell.versions
+    def fail(self, error: BaseException) -> None:
+        versions, reason = self.cell.versions, f"{type(error).__name__}: {error}"
         self.record = Record(self.cell, versions, error=reason, provenance=self.made_with)
 
 
@@ -124,14 +124,13 @@ def _prepare(job: _Job) -> None:
 def _fit(jobs: Sequence[_Job], checkpoints: Path | None) -> None:
     if jobs and hasattr(jobs[0].model, "fit_together"):
         models, rows = [job.model for job in jobs], [(job.split.X, job.split.y) for job in jobs]
-        errors: list[str | None] = [None] * len(jobs)
         try:
             errors = jobs[0].model.fit_together(models, rows, checkpoints=checkpoints)
         except (Exception, SystemExit) as error:
-            errors = [f"{type(error).__name__}: {error}"] * len(jobs)
-        for job, reason in zip(jobs, errors, strict=True):
-            if reason is not None:
-                job.fail(reason)
+            errors = [error] * len(jobs)
+        for job, failure in zip(jobs, errors, strict=True):
+            if failure is not None:
+                job.fail(failure)
         return
     for job in jobs:
         with job.failing():

@@ -31,6 +31,7 @@ class ICT(DeepClassifier):
     alpha: float = 0.5
     warmup: float = 0.4
 
+    ranges: ClassVar = {"alpha": (1e-6, 1e6)}
     views = ("weak",)
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {"weight": 100.0},

@@ -34,6 +34,7 @@ class MixMatch(DeepClassifier):
     temperature: float = 0.5
     warmup: float = 0.4
 
+    ranges: ClassVar = {"alpha": (1e-6, 1e6)}
     views = ("weak", "other")
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {"weight": 75.0},

@@ -49,7 +49,9 @@ class SoftMatch(DeepClassifier):
         aligned = guess / p
         confidence = (aligned / aligned.sum(-1, keepdim=True)).amax(-1)
         mean = torch.lerp(confidence.mean(), state["mean"], self.decay)
-        variance = torch.lerp(confidence.var(), state["variance"], self.decay)
+        variance = torch.lerp(
+            confidence.var(correction=min(1, len(confidence) - 1)), state["variance"], self.decay
+        )
         below = (confidence - mean).clamp(max=0)
         trust = torch.exp(-(below**2) * self.sigmas**2 / (2 * variance))
         unlabeled = trust * cross_entropy(strong, guess.argmax(-1), reduction="none")

@@ -15,10 +15,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from robustssl.deep.views import Views
+from robustssl.deep.views import VIEWS, Views
 
-CHUNK = 50  # steps drawn at once, fewer where a step needs many numbers
-NUMBERS = 2**21
+BLOCK = 50  # steps whose rows are drawn at once, whatever else is drawn
+NUMBERS = 2**21  # about as many are drawn at once
+ROWS = ("labeled", "unlabeled")
 
 Draw = Callable[[np.random.Generator, int], npt.NDArray[Any]]
 
@@ -67,7 +68,9 @@ class Batches:
             for p in problems
         ]
         one = {name: draw(np.random.default_rng(0), 1) for name, draw in self._draws[0].items()}
-        self.chunk = max(1, min(CHUNK, NUMBERS // sum(array.size for array in one.values())))
+        most = max(1, NUMBERS // sum(array.size for array in one.values()))
+        self.chunk = max(n for n in (1, 2, 5, 10, 25, BLOCK) if n <= most)
+        self._drawn, self._block = 0, dict[str, npt.NDArray[Any]]()
         self._buffers = {
             name: torch.empty(
                 (len(problems), self.chunk, *array.shape[1:]),
@@ -89,19 +92,19 @@ class Batches:
 
     def draw(self) -> dict[str, Tensor]:
         """The chance of the next steps of every model."""
-        drawn = {
-            name: torch.from_numpy(
-                np.stack(
-                    [
-                        draws[name](chance[name], self.chunk)
-                        for draws, chance in zip(self._draws, self._chance, strict=True)
-                    ]
-                )
-            )
-            for name in self._buffers
-        }
+        place = self._drawn % BLOCK
+        if place == 0:
+            self._block = {name: self._draw(name, BLOCK) for name in ROWS if name in self._buffers}
+        self._drawn += self.chunk
+        rows = {name: x[:, place : place + self.chunk] for name, x in self._block.items()}
+        others = {n: self._draw(n, self.chunk) for n in self._buffers if n not in rows}
+        drawn = {name: torch.from_numpy(x) for name, x in (rows | others).items()}
         on_gpu = self.device.type == "cuda"
         return {name: x.pin_memory() if on_gpu else x for name, x in drawn.items()}
+
+    def _draw(self, name: str, steps: int) -> npt.NDArray[Any]:
+        pairs = zip(self._draws, self._chance, strict=True)
+        return np.stack([draws[name](chance[name], steps) for draws, chance in pairs])
 
     def put(self, drawn: dict[str, Tensor]) -> None:
         """What was drawn onto the device, behind the steps that are under way."""
@@ -120,7 +123,7 @@ class Batches:
         if "unlabeled" in drawn:
             rows = _rows(self.unlabeled, drawn["unlabeled"])
             for name in self.asked:
-                changed[name] = self._view(rows, drawn[name], _STRENGTH[name])
+                changed[name] = self._view(rows, drawn[name], VIEWS[name])
         return {
             **{name: drawn[name] for name in ("noise",) if name in drawn},
             **changed,
@@ -150,17 +153,15 @@ class Batches:
         return plain.unflatten(0, rows.shape[:2]).to(self.dtype)
 
     def save(self) -> str:
-        """Where chance stands, between two fillings."""
+        """Where chance stands, between two blocks."""
         states = [{k: rng.bit_generator.state for k, rng in c.items()} for c in self._chance]
         return json.dumps(states)
 
-    def load(self, saved: str) -> None:
+    def load(self, saved: str, step: int) -> None:
+        self._drawn = step
         for chance, states in zip(self._chance, json.loads(saved), strict=True):
             for name, state in states.items():
                 chance[name].bit_generator.state = state
-
-
-_STRENGTH = {"weak": "weak", "other": "weak", "strong": "strong"}
 
 
 def _rows(stacked: Tensor, index: Tensor) -> Tensor:
@@ -184,7 +185,7 @@ def _draws(
     draws = {"labeled": _indices(len(problem.X), labeled), "x": view(labeled, "weak")}
     if asked:
         draws["unlabeled"] = _indices(len(problem.unlabeled), unlabeled)
-        draws |= {name: view(unlabeled, _STRENGTH[name]) for name in asked}
+        draws |= {name: view(unlabeled, VIEWS[name]) for name in asked}
     if noise is not None:
         draws["noise"] = noise
     return draws

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
@@ -19,7 +20,7 @@ from robustssl.deep.batches import Problem
 from robustssl.deep.net import Net
 from robustssl.deep.train import Mode, Stack, Trained, device_of, precision_of
 from robustssl.deep.types import Batch, Loss, Rows, Shape, State
-from robustssl.deep.views import views_of
+from robustssl.deep.views import VIEWS, views_of
 from robustssl.errors import InputError, unknown
 
 BUDGETS: dict[str, dict[str, Any]] = {
@@ -47,7 +48,11 @@ BUDGETS: dict[str, dict[str, Any]] = {
 # The net that `auto` is, by the axes of a row: features, versions of a text, an image.
 NETS = {1: "ft_transformer", 2: "mlp", 3: "wide_resnet"}
 
-CHOICES = {"optimizer": ("adam", "sgd"), "schedule": ("cosine", "constant")}
+CHOICES = {
+    "optimizer": ("adam", "sgd"),
+    "schedule": ("cosine", "constant"),
+    "signal": ("none", "linear", "log", "exp"),
+}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -56,9 +61,10 @@ class NetClassifier(EncodedClassifier):
 
     net: mlp, linear, ft_transformer, wide_resnet, resnet50, text_encoder, maybe with options as in
     mlp[width=128], or module:Class; auto is ft_transformer for rows of a table, wide_resnet for
-    images and mlp for vectors of texts. weak: the deviation of the noise in a weak view of
-    tabular rows; ema: the decay of the average of the parameters, which is what is served; clip:
-    the largest norm of a gradient. auto: a GPU if there is one, tf32 there and fp32 elsewhere.
+    images and mlp for vectors of texts. Rows of a table should be standardised; weak is the
+    deviation of the noise in a weak view of them. ema: the decay of the average of the parameters,
+    which is what is served; clip: the largest norm of a gradient. auto: a GPU if there is one, tf32
+    there and fp32 elsewhere.
     """
 
     net: str = "mlp"
@@ -110,7 +116,7 @@ class NetClassifier(EncodedClassifier):
         mode: Mode | None = None,
         checkpoints: Path | None = None,
         tell: Callable[[int], None] = lambda step: None,
-    ) -> list[str | None]:
+    ) -> list[Exception | None]:
         """Fit models that differ in their random state alone, each to its own X and y; for each
         what went wrong, or None.
 
@@ -123,15 +129,36 @@ class NetClassifier(EncodedClassifier):
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         (error,) = self.fit_together([self], [(X, y)])
         if error is not None:
-            raise FloatingPointError(error.partition(": ")[2])
+            raise error
         return self
 
     def _check_options(self) -> None:
         super()._check_options()
         for name, choices in CHOICES.items():
-            if getattr(self, name) not in choices:
+            if getattr(self, name, choices[0]) not in choices:
                 raise unknown(name, str(getattr(self, name)), choices)
         precision_of(self.precision, device_of(self.device))
+        if not isinstance(self.net, str):
+            raise InputError(f"net = {self.net}, but it is the name of a net, such as mlp")
+        if self.net != "auto":
+            registry.net(self.net)
+        for view in self.views:
+            if view not in VIEWS:
+                raise unknown("view", view, VIEWS)
+
+    def _encode(self, X: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Matrix, Codes]:
+        rows, codes = super()._encode(X, y)
+        _check_rows(rows)
+        self.row_shape_ = rows.shape[1:]
+        return rows, codes
+
+    def predict_proba(self, X: npt.ArrayLike) -> Matrix:
+        check_is_fitted(self)
+        rows = np.asarray(validate_data(self, X, reset=False, **self.checks))
+        if rows.shape[1:] not in (self.row_shape_, self.row_shape_[:1]):
+            raise InputError(f"rows are {rows.shape[1:]}, but it was fitted to {self.row_shape_}")
+        _check_rows(rows)
+        return np.asarray(self.model_.predict_proba(rows), float)
 
     def _problem(self, rows: Matrix, codes: Codes) -> Problem:
         exact = np.float64 if self.precision == "fp64" else np.float32
@@ -172,29 +199,48 @@ class DeepClassifier(NetClassifier):
         return torch.exp(-5 * (1 - self.ramp(batch, share)) ** 2)
 
 
+def _check_rows(rows: Matrix) -> None:
+    """Rows of a table, texts in versions, or images; each known by its axes."""
+    if rows.ndim == 3 and (rows.shape[2] < 3 or rows.shape[2] % 2 == 0):
+        raise InputError(
+            "rows of three axes are texts in versions, (rows, features, 1 + 2 versions); images "
+            "have four: (rows, height, width, channels)"
+        )
+    if rows.ndim == 4 and (rows.dtype != np.uint8 or rows.shape[3] not in (1, 3)):
+        raise InputError(
+            "images are whole numbers from 0 to 255 (uint8) with one or three channels, the last "
+            f"axis; these are {rows.dtype}, {rows.shape}"
+        )
+    if rows.ndim > 4:
+        raise InputError(f"rows have up to four axes; these have {rows.ndim}")
+
+
 def _fit_together(
     models: Sequence[Any],
     problems: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]],
     mode: Mode | None,
     checkpoints: Path | None,
     tell: Callable[[int], None],
-) -> list[str | None]:
+) -> list[Exception | None]:
     _refuse_strangers(models)
-    errors: list[str | None] = [None] * len(models)
+    errors: list[Exception | None] = [None] * len(models)
     stacks: dict[Any, list[tuple[int, Problem]]] = {}
     for place, (model, (X, y)) in enumerate(zip(models, problems, strict=True)):
-        rows, codes = model._encode(X, y)
-        model.model_ = model._simple(rows, codes)
-        if model.model_ is None:
-            alike = (rows.shape[1:], len(model.classes_))
-            stacks.setdefault(alike, []).append((place, model._problem(rows, codes)))
+        try:
+            rows, codes = model._encode(X, y)
+            model.model_ = model._simple(rows, codes)
+            if model.model_ is None:
+                alike = (rows.shape[1:], len(model.classes_))
+                stacks.setdefault(alike, []).append((place, model._problem(rows, codes)))
+        except Exception as error:
+            errors[place] = error
     for (shape, classes), members in stacks.items():
         places, chosen = zip(*members, strict=True)
         training = _Training(models[0], shape, classes, mode, checkpoints, tell)
         for place, (result, how) in zip(places, training.run(chosen), strict=True):
             models[place].trained_with_ = how
             if isinstance(result, int):
-                errors[place] = f"FloatingPointError: the loss is not finite at step {result}"
+                errors[place] = FloatingPointError(f"the loss is not finite at step {result}")
             else:
                 models[place].model_ = result
     return errors
@@ -243,9 +289,13 @@ class _Training:
     def run(self, problems: Sequence[Problem]) -> list[tuple[Trained | int, dict[str, Any]]]:
         """What each model serves, or the step at which it failed; and with what it was trained."""
         name, _ = registry.parse(self._net)
-        if getattr(registry.find("net", name), "stacks", True):
-            return self._stack(problems)
-        return [result for problem in problems for result in self._stack([problem])]
+        stacks = getattr(registry.find("net", name), "stacks", True)
+        parts = [problems] if stacks else [[problem] for problem in problems]
+        results = [result for part in parts for result in self._stack(part)]
+        for part in parts:
+            if (file := self._checkpoint(part)) is not None:
+                file.unlink(missing_ok=True)
+        return results
 
     def _stack(self, problems: Sequence[Problem]) -> list[tuple[Trained | int, dict[str, Any]]]:
         try:
@@ -260,8 +310,8 @@ class _Training:
         file, stack = self._checkpoint(problems), self.stack(problems)
         stack.train(self.mode, file, self.tell)
         results = stack.results()
-        if file is not None:
-            file.unlink(missing_ok=True)
+        if file is not None and file.exists():
+            stack.save(file)  # the group may be killed before its last model is done
         how = {
             "device": torch.cuda.get_device_name() if stack.device.type == "cuda" else "cpu",
             "precision": precision_of(self.model.precision, stack.device),

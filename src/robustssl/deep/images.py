@@ -24,11 +24,10 @@ def weak_view(images: Tensor, chance: Tensor) -> Tensor:
     """Flipped one time in two, and shifted by up to an eighth, with the border reflected."""
     flipped = torch.where(_each(chance[:, 0] < 0.5), images.flip(-1), images)
     height, width = images.shape[-2:]
-    margin = max(1, height // 8)
-    padded = pad(flipped, (margin,) * 4, mode="reflect")
-    shift = (chance[:, 1:3] * (2 * margin + 1)).long()
-    down = shift[:, :1] + torch.arange(height, device=images.device)
-    right = shift[:, 1:] + torch.arange(width, device=images.device)
+    above, beside = max(1, height // 8), max(1, width // 8)
+    padded = pad(flipped, (beside, beside, above, above), mode="reflect")
+    down = (chance[:, 1:2] * (2 * above + 1)).long() + torch.arange(height, device=images.device)
+    right = (chance[:, 2:3] * (2 * beside + 1)).long() + torch.arange(width, device=images.device)
     rows = padded.take_along_dim(down[:, None, :, None], dim=2)
     return rows.take_along_dim(right[:, None, None, :], dim=3)
 
@@ -42,8 +41,8 @@ def strong_view(images: Tensor, chance: Tensor) -> Tensor:
 def _cut_out(images: Tensor, centre: Tensor) -> Tensor:
     height, width = images.shape[-2:]
     down, right = (
-        (torch.arange(n, device=images.device) - (c * n).floor()[:, None]).abs() < size / 4
-        for n, c, size in ((height, centre[:, 0], height), (width, centre[:, 1], width))
+        (torch.arange(n, device=images.device) + 0.5 - (c * n).floor()[:, None]).abs() < n / 4
+        for n, c in ((height, centre[:, 0]), (width, centre[:, 1]))
     )
     return torch.where((down[:, :, None] & right[:, None, :])[:, None], GREY, images)
 
@@ -66,11 +65,12 @@ def _transformed(images: Tensor, choice: Tensor, amount: Tensor) -> Tensor:
     theta = torch.eye(2, 3, device=images.device).repeat(len(images), 1, 1)
     angle = amount * (torch.pi / 6)
     cosine, sine = angle.cos(), angle.sin()
+    aspect = images.shape[-1] / images.shape[-2]
     for k, entries in enumerate(_SHAPES):
         one = theta.clone()
         if entries is None:
             one[:, 0, 0] = one[:, 1, 1] = cosine
-            one[:, 0, 1], one[:, 1, 0] = -sine, sine
+            one[:, 0, 1], one[:, 1, 0] = -sine / aspect, sine * aspect
         else:
             one[:, entries[0], entries[1]] = amount * entries[2]
         theta = torch.where((choice == k)[:, None, None], one, theta)
@@ -126,7 +126,7 @@ def _equalize(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
 
 
 def _solarize(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
-    return torch.where(images >= 1 - LEVEL * amount, 1 - images, images)
+    return torch.where(images > 1 - LEVEL * amount, 1 - images, images)
 
 
 def _posterize(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
@@ -148,7 +148,10 @@ def _brightness(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
 
 
 def _sharpness(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
-    blurred = avg_pool2d(pad(images, (1,) * 4, mode="replicate"), 3, stride=1)
+    """Towards or away from a blurred image, whose border is its own, as in Pillow."""
+    blurred = images.clone()
+    inner = (..., slice(1, -1), slice(1, -1))
+    blurred[inner] = (9 * avg_pool2d(images, 3, stride=1) + 4 * images[inner]) / 13
     return _blend(blurred, images, amount, sign)
 
 

@@ -28,7 +28,10 @@ class Net:
         sizes = [shape.numel() for shape in self._shapes]
         self._sizes = [*sizes, -sum(sizes) % ALIGNED]
         self.decays = torch.cat(
-            [torch.full((n,), float(len(s) > 1)) for n, s in zip(sizes, self._shapes, strict=True)]
+            [
+                torch.full((size,), float(len(shape) > 1 and name.endswith("weight")))
+                for name, size, shape in zip(self._names, sizes, self._shapes, strict=True)
+            ]
             + [torch.zeros(self._sizes[-1])]
         )
         self.plain: Net = self
@@ -81,7 +84,7 @@ class Net:
         for name, layer in layers.items():
             count, total, squares = (sum(part) for part in zip(*layer.met, strict=True))
             found[f"{name}.mean"] = total / count
-            found[f"{name}.variance"] = squares / count - (total / count) ** 2
+            found[f"{name}.variance"] = (squares / count - (total / count) ** 2).clamp(min=0)
             layer.met = None
         return {name: value.to(self.dtype) for name, value in found.items()}
 
@@ -105,7 +108,7 @@ class BatchNorm(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         mean, variance = (self.mean, self.variance) if not self.training else (None, None)
         if self.met is not None:
-            wide = x.detach().float().movedim(1, -1).flatten(0, -2)
+            wide = x.detach().double().movedim(1, -1).flatten(0, -2)
             self.met.append((len(wide), wide.sum(0), wide.square().sum(0)))
         return nn.functional.batch_norm(
             x, mean, variance, self.weight, self.bias, self.training, 0.0, self.eps

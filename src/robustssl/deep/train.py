@@ -16,7 +16,7 @@ from torch.func import vmap
 from torch.utils._pytree import tree_map
 
 from robustssl.deep import optimizers
-from robustssl.deep.batches import Batches, Problem, start
+from robustssl.deep.batches import BLOCK, Batches, Problem, start
 from robustssl.deep.net import Net
 from robustssl.deep.types import Batch, Rows, Shape, State
 from robustssl.deep.views import Views
@@ -78,7 +78,8 @@ class Trained:
         found = []
         with torch.inference_mode():
             for first in range(0, len(X), size):
-                rows = torch.from_numpy(X[first : first + size]).to(device)
+                part = np.ascontiguousarray(X[first : first + size])
+                rows = torch.from_numpy(part).to(device)
                 rows = self.net.prepare(self.views.plain(rows)).to(params.dtype)
                 logits = self.net(params, rows, statistics=statistics)
                 found.append(logits.double().softmax(-1).cpu())
@@ -257,7 +258,8 @@ class Stack:
                     self.refresh()
                 next(advance)
                 self.done += 1
-            if checkpoint is not None and time.monotonic() - saved > CHECKPOINT_SECONDS:
+            due = time.monotonic() - saved > CHECKPOINT_SECONDS and self.done % BLOCK == 0
+            if checkpoint is not None and due:
                 self.save(checkpoint)
                 saved = time.monotonic()
             drawn = self.batches.draw()  # while the device is at work
@@ -311,8 +313,8 @@ class Stack:
         saved = torch.load(file, map_location=self.device, weights_only=True)
         for name, tensor in self._tensors().items():
             tensor.copy_(saved["tensors"][name])
-        self.batches.load(saved["chance"])
         self.done = int(self.step_number)
+        self.batches.load(saved["chance"], self.done)
 
     def results(self) -> list[Trained | int]:
         """Of each model what it serves, or the step at which its loss was not finite."""

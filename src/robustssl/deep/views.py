@@ -15,6 +15,7 @@ from torch import Tensor
 from robustssl.deep.images import strong_view, to_unit, weak_view
 
 Strength = Literal["weak", "strong"]
+VIEWS: dict[str, Strength] = {"weak": "weak", "other": "weak", "strong": "strong"}
 
 
 class Views(Protocol):

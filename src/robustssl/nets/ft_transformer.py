@@ -20,16 +20,20 @@ class FTTransformer(nn.Module):
         super().__init__()
         if is_image(shape):
             raise InputError("ft_transformer takes rows of a table; for images take wide_resnet")
+        if layers < 1 or heads < 1 or width % heads:
+            raise InputError(
+                f"a width of {width} cannot be shared by {heads} heads of {layers} layers"
+            )
         features, bound = width_of(shape), 1 / math.sqrt(width)
-        self.weight = nn.Parameter(torch.empty(features, width).uniform_(-bound, bound))
-        self.bias = nn.Parameter(torch.empty(features, width).uniform_(-bound, bound))
+        self.scale = nn.Parameter(torch.empty(features, width).uniform_(-bound, bound))
+        self.shift = nn.Parameter(torch.empty(features, width).uniform_(-bound, bound))
         self.answer = nn.Parameter(torch.empty(1, width).uniform_(-bound, bound))
         self.blocks = nn.ModuleList(_Block(width, heads, first=k == 0) for k in range(layers))
         self.norm = _Norm(width)
         self.head = nn.Linear(width, classes)
 
     def forward(self, x: Tensor) -> Tensor:
-        tokens = x[..., None] * self.weight + self.bias
+        tokens = x[..., None] * self.scale + self.shift
         tokens = torch.cat([self.answer.expand(len(x), 1, -1), tokens], 1)
         for block in self.blocks[:-1]:
             tokens = block(tokens, tokens.shape[1])

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 from torch import Tensor, nn
 
+from robustssl.errors import InputError
 from robustssl.nets._inputs import Shape, centred, is_image
 from robustssl.nets._inputs import width as width_of
 
@@ -13,6 +14,8 @@ class MLP(nn.Module):
 
     def __init__(self, shape: Shape, classes: int, *, width: int = 64, depth: int = 2) -> None:
         super().__init__()
+        if width < 1 or depth < 0:
+            raise InputError(f"mlp has a width of 1 on and a depth of 0 on, not {width}, {depth}")
         self.images = is_image(shape)
         widths = [width_of(shape), *[width] * depth]
         self.layers = nn.ModuleList(nn.Linear(before, after) for before, after in pairwise(widths))

@@ -842,8 +842,11 @@ def test_biases_and_tokens_do_not_decay():
     }
 
 
-def test_the_reference_does_not_clip():
-    assert registry.estimator("fixmatch", budget="reference").clip is None
+def test_the_reference_does_not_clip_nor_does_its_baseline():
+    model = registry.estimator("fixmatch", budget="reference", net="linear", steps=2)
+    assert model.clip is None
+    X, y = rows(0)
+    assert model.fit(X[y >= 0], y[y >= 0]).model_.clip is None
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_the_python_of_the_readme_runs():
 def test_the_study_of_the_readme_is_one():
     (text,) = blocks("yaml")
     cells = studies.study(yaml.safe_load(text)).cells()
-    assert len(cells) == 3 * 2 * 2 * 2 * 10 * 6
+    assert len(cells) == 5 * 2 * 2 * 2 * 10 * 6
     for cell in cells:
         prepare(cell.dataset, cell.environment, cell.labels, cell.seed)
 

@@ -96,9 +96,13 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _matched(self, name: str) -> Any:
         """Another algorithm, with the options that both have."""
-        mine = self.get_params()
-        shared = inspect.signature(registry.algorithm(name)).parameters.keys() & mine.keys()
-        return registry.estimator(name, **{k: mine[k] for k in shared})
+        mine, theirs = self.get_params(), inspect.signature(registry.algorithm(name)).parameters
+        shared = {
+            key: mine[key]
+            for key in theirs.keys() & mine.keys()
+            if mine[key] is not None or NoneType in get_args(theirs[key].annotation)
+        }
+        return registry.estimator(name, **shared)
 
     def predict_proba(self, X: npt.ArrayLike) -> Matrix:
         check_is_fitted(self)

@@ -1,5 +1,6 @@
 """A net of one's own for the tests, with a BatchNorm that can be stacked."""
 
+import torch
 from torch import nn
 
 from robustssl.deep.net import BatchNorm
@@ -12,3 +13,11 @@ class Normed(nn.Module):
 
     def forward(self, x):
         return self.head(self.norm(self.layer(x)).relu())
+
+
+class Drawn(Normed):
+    """With a buffer that depends on the seed."""
+
+    def __init__(self, shape, classes):
+        super().__init__(shape, classes)
+        self.register_buffer("drawn", torch.rand(3))

@@ -486,6 +486,15 @@ def test_padding_is_in_no_statistics():
     assert np.abs(gap).max() < 1e-9
 
 
+def test_a_stack_shares_no_constant_that_a_seed_draws():
+    models = [
+        registry.estimator("fixmatch", net="own_net:Drawn", steps=2, random_state=s) for s in (0, 1)
+    ]
+    with pytest.raises(InputError, match="stacks = False"):
+        together_(models, [rows(0), rows(1)])
+    models[0].fit(*rows(0))
+
+
 def images(seed, count=24):
     rng = np.random.default_rng(seed)
     y = np.where(np.arange(count) < 9, np.arange(count) % 3, -1)
@@ -611,6 +620,7 @@ def test_a_curve_is_trained_in_one_stack(tmp_path, curve):
     assert {r.provenance["precision"] for r in found} == {"fp32"}
     baseline = [r for r in found if r.cell.algorithm == "supervised_net" and r.cell.seed == 1]
     assert baseline[0].scores == baseline[1].scores == baseline[2].scores
+    assert [("split_digest" in r.provenance) for r in baseline] == [True, False, False]
     one = {**curve, "algorithms": ["fixmatch[steps=60]"], "ts": [0, 1], "seeds": [2]}
     robustssl.run(one, tmp_path / "other.sqlite", workers=1, progress=False)
     with robustssl.Store(tmp_path / "other.sqlite") as store:

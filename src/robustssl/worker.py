@@ -58,10 +58,17 @@ def run_group(
         records = _run([cells[0] for cells in alike.values()], keep_predictions, checkpoints)
     notes = dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught)
     return [
-        replace(record, cell=cell, seconds=record.seconds / len(cells), warnings=tuple(notes))
+        _of_cell(replace(record, warnings=tuple(notes)), cell, len(cells))
         for record, cells in zip(records, alike.values(), strict=True)
         for cell in cells
     ]
+
+
+def _of_cell(record: Record, cell: Cell, count: int) -> Record:
+    """The record of one of the cells that a fit answers; the digest is of the rows it saw."""
+    known = {k: v for k, v in record.provenance.items() if k != "split_digest"}
+    made_with = record.provenance if cell == record.cell else known
+    return replace(record, cell=cell, seconds=record.seconds / count, provenance=made_with)
 
 
 @dataclass(eq=False)

@@ -86,6 +86,21 @@ class Trained:
         return np.asarray(torch.cat(found))
 
 
+def _refuse_own_constants(nets: Sequence[nn.Module]) -> None:
+    """What is not trained is shared by a stack, so it must not depend on the seed."""
+
+    def constants(net: nn.Module) -> list[Tensor]:
+        return [*net.buffers(), *(p for p in net.parameters() if not p.requires_grad)]
+
+    first = constants(nets[0])
+    for net in nets[1:]:
+        if not all(map(torch.equal, first, constants(net))):
+            raise InputError(
+                f"{type(net).__name__} has frozen parameters or buffers of its own for every seed, "
+                "which a stack would share: give it `stacks = False`"
+            )
+
+
 @contextmanager
 def _threads(count: int) -> Iterator[None]:
     before = torch.get_num_threads()
@@ -110,6 +125,7 @@ class Stack:
         torch.backends.cudnn.allow_tf32 = precision in ("tf32", "bf16")
         torch.backends.cudnn.benchmark = True  # shapes never change
         nets = [start(build, problem.seed) for problem in problems]
+        _refuse_own_constants(nets)
         self.net = Net(nets[0], PRECISIONS[precision])
         exact = self.net.exact
         self.decays = self.net.decays.to(self.device, exact)

@@ -168,6 +168,8 @@ VARIANTS = [(n, {}) for n in DEEP] + [
     ("uda", {"signal": "linear", "threshold": 0.5}),
     ("uda", {"signal": "exp", "threshold": 0.5}),
     ("fixmatch", {"ratio": 2, "temperature": 0.5}),
+    ("freematch", {"decay": 0.3, "fairness": 0.1, "learning_rate": 0.02}),
+    ("softmatch", {"decay": 0.3, "learning_rate": 0.02}),
     ("mean_teacher", {"clip": 0.05, "weight_decay": 0.1, "schedule": "constant"}),
 ]
 
@@ -190,7 +192,9 @@ def test_the_engine_is_a_plain_loop(name, more, optimizer):
     weights = [p for n, p in module.named_parameters() if n.endswith("weight")]
     others = [p for n, p in module.named_parameters() if n.endswith("bias")]
     extra = {"momentum": model.momentum} if optimizer == "sgd" else {}
-    plain = kinds[optimizer]([{"params": weights}, {"params": others}], lr=rate, **extra)
+    plain = kinds[optimizer](
+        [{"params": weights}, {"params": others}], lr=model.learning_rate, **extra
+    )
     average, memory = Averaged(module), {}
     for step in range(steps):
         fields = stack.batches.at(torch.tensor([step]))
@@ -198,7 +202,7 @@ def test_the_engine_is_a_plain_loop(name, more, optimizer):
         average.take(module, step, model.ema)
         for group in plain.param_groups:
             turn = np.cos(7 * np.pi / 16 * step / steps) if model.schedule == "cosine" else 1.0
-            group["lr"] = rate * turn
+            group["lr"] = model.learning_rate * turn
         plain.zero_grad()
         labeled, unlabeled = getattr(reference_losses, name)(
             model, module, average.module, batch, memory
@@ -484,6 +488,9 @@ def test_padding_is_in_no_statistics():
     alone = registry.estimator("fixmatch", random_state=1, **given).fit(*data[1])
     gap = models[1].predict_proba(data[1][0]) - alone.predict_proba(data[1][0])
     assert np.abs(gap).max() < 1e-9
+    found = alone.model_.net.unpack(alone.model_.params)
+    hidden = torch.from_numpy(data[1][0]) @ found["layer.weight"].T + found["layer.bias"]
+    assert torch.allclose(alone.model_.statistics["norm.mean"], hidden.mean(0))
 
 
 def test_a_stack_shares_no_constant_that_a_seed_draws():

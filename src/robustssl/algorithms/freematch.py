@@ -40,7 +40,7 @@ class FreeMatch(DeepClassifier):
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:
-        even = torch.full((shape.classes,), 1 / shape.classes).to(params)
+        even = params.new_full((shape.classes,), 1 / shape.classes)
         return {"tau": even[0], "p": even, "h": even}
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:

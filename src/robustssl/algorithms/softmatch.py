@@ -39,7 +39,7 @@ class SoftMatch(DeepClassifier):
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:
-        even = torch.full((shape.classes,), 1 / shape.classes).to(params)
+        even = params.new_full((shape.classes,), 1 / shape.classes)
         return {"mean": even[0], "variance": torch.ones_like(even[0]), "p": even}
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:

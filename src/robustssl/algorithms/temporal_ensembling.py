@@ -34,7 +34,7 @@ class TemporalEnsembling(DeepClassifier):
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:
-        zeros = torch.zeros(shape.rows, shape.classes).to(params)
+        zeros = params.new_zeros(shape.rows, shape.classes)
         return {"Z": zeros, "visits": zeros[:, 0]}
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:

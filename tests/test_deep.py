@@ -178,7 +178,7 @@ VARIANTS = [(n, {}) for n in DEEP] + [
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 def test_the_engine_is_a_plain_loop(name, more, optimizer):
     """Written once more with torch's own modules and optimizers, row by row."""
-    steps = 12
+    steps = 25
     rate = {"sgd": 0.05, "adam": 1e-3}[optimizer]
     given = options(name, optimizer=optimizer, learning_rate=rate, steps=steps)
     model = registry.estimator(name, random_state=7, **{**given, **more})

@@ -37,7 +37,7 @@ class Problem:
 def start(build: Callable[[], torch.nn.Module], seed: int) -> torch.nn.Module:
     """A net with the weights that a seed gives; the global generator stays as it is."""
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)
         return build()
 
 

@@ -19,6 +19,7 @@ from torch.nn.functional import cross_entropy
 
 import robustssl
 from robustssl import InputError, checks, language, registry
+from robustssl.algorithms import vat
 from robustssl.algorithms.ict import ICT
 from robustssl.algorithms.mean_teacher import MeanTeacher
 from robustssl.algorithms.vat import adversarial
@@ -302,19 +303,30 @@ def test_the_loss_is_finite_when_every_guess_is_trusted_and_when_none_is(name, t
         assert (stack.losses[0, 1] > 0) == (threshold == 0)
 
 
-@pytest.mark.parametrize("precision", ["fp64", "fp32", "bf16"])
-def test_the_adversarial_direction_is_exact_in_every_precision(precision):
-    torch.manual_seed(0)
-    module, rows_ = MLP((10,), 4, width=32), torch.randn(6, 10, dtype=torch.float64)
-    start = torch.randn(6, 10, dtype=torch.float64)
-    exact = copy.deepcopy(module).double()
-    net = Net(module, training.PRECISIONS[precision])
-    params = net.pack(module)
-    dtype = net.exact
-    found = adversarial(lambda u: net(params, u), rows_.to(dtype), start.to(dtype)).double()
-    for row, d, ours in zip(rows_, start, found, strict=True):
-        J = torch.autograd.functional.jacobian(lambda u: exact(u[None])[0], row)
-        p = exact(row[None])[0].softmax(-1).detach()
+@pytest.mark.parametrize("net", ["mlp", "ft_transformer"])
+@pytest.mark.parametrize("precision", ["fp64", "fp32", "tf32", "bf16"])
+def test_the_adversarial_direction_is_exact_in_every_precision(monkeypatch, precision, net):
+    """Against an explicit Jacobian in float64 at the parameters before they were rounded."""
+    met = []
+
+    def spy(logits, seen, start):
+        met.append((seen, start, adversarial(logits, seen, start)))
+        return met[-1][-1]
+
+    monkeypatch.setattr(vat, "adversarial", spy)
+    model = vat.VAT(net=net, batch=32, precision=precision, random_state=0)
+    X, y = rows(0)
+    stack = stack_of(model, np.hstack([X, X[::-1], np.roll(X, 7, 0)]), y)
+    stack.batches.put(stack.batches.draw())
+    module, values = stack.net.plain.module, stack.net.plain.unpack(stack.params[0].clone())
+    stack.step()
+
+    def exact(row):
+        return torch.func.functional_call(module, values, (row[None],))[0]
+
+    for row, d, ours in zip(*(part.double() for part in met[0]), strict=True):
+        J = torch.autograd.functional.jacobian(exact, row)
+        p = exact(row).softmax(-1)
         g = J.T @ (torch.diag(p) - torch.outer(p, p)) @ J @ d
         assert torch.dot(g / g.norm(), ours) > 0.99
         assert ours.norm() == pytest.approx(1, abs=1e-5)

@@ -90,8 +90,8 @@ class NetClassifier(EncodedClassifier):
     refresh_every: ClassVar[int] = 0
 
     def init(self, params: Tensor, shape: Shape) -> State:
-        """What the loss remembers from step to step; `average`, that of the parameters, is there
-        anyway.
+        """What the loss remembers from step to step. It also finds there `average`, that of the
+        parameters, and `params`, themselves before they were rounded to the precision.
         """
         return {}
 

@@ -14,9 +14,12 @@ ALIGNED = 8  # numbers; an address that fast matrix products can start at
 class Net:
     """`net(params, a, b)` is one pass over a and b, which so share their batch statistics.
 
-    It computes in `dtype` and answers in `exact`. `net.plain` is the same function
-    in operations that have derivatives of every kind.
+    It computes in `dtype` and answers in `exact`. `net.plain` is the same function in float64, in
+    operations that have derivatives of every kind: rounding would turn a direction of steepest
+    change.
     """
+
+    plain: "Net"
 
     def __init__(self, module: nn.Module, dtype: torch.dtype) -> None:
         self.module, self.dtype = module, dtype
@@ -34,14 +37,19 @@ class Net:
             ]
             + [torch.zeros(self._sizes[-1])]
         )
-        self.plain: Net = self
-        if any(hasattr(part, "fused") for part in module.modules()):
-            twin = copy.deepcopy(module)
-            for part in twin.modules():
-                part.fused = False  # type: ignore[assignment]
-            self.plain = copy.copy(self)
-            self.plain.module = twin
         self.has_statistics = any(isinstance(m, BatchNorm) for m in module.modules())
+        self.plain = copy.copy(self)
+        self.plain.dtype = self.plain.exact = torch.float64
+        self.plain.module = copy.deepcopy(module)
+        for part in self.plain.module.modules():
+            part.fused = False  # type: ignore[assignment]
+        for parameter in self.plain.module.parameters():
+            if parameter.requires_grad:
+                parameter.data = parameter.new_empty(0)  # others take its place in every call
+
+    def to(self, device: torch.device) -> None:
+        self.module.to(device, self.dtype)
+        self.plain.module.to(device, self.plain.dtype)
 
     def pack(self, module: nn.Module) -> Tensor:
         """The free parameters of a module as a vector."""

@@ -130,7 +130,7 @@ class Stack:
         exact = self.net.exact
         self.decays = self.net.decays.to(self.device, exact)
         self.params = torch.stack([self.net.pack(net) for net in nets]).to(self.device, exact)
-        self.net.module.to(self.device, PRECISIONS[precision])
+        self.net.to(self.device)
         self.average = self.params.clone()
         self.moments = optimizers.moments(model.optimizer, self.params)
         self.batches = Batches(
@@ -167,7 +167,7 @@ class Stack:
 
         with torch.no_grad():
             fields = self.batches.at(self.step_number)
-        state = {**self.state, "average": self.average}
+        state = {**self.state, "average": self.average, "params": self.params}
         found: tuple[Tensor, Tensor, State] = self._mapped(of_one)(params, fields, state)
         return found
 

@@ -40,7 +40,7 @@ class VAT(DeepClassifier):
         logits = net(params, rows)
         p = logits.detach().softmax(-1)
         exact = frozen(state["params"])
-        direction = adversarial(lambda u: net.plain(exact, u), rows, batch.noise).to(rows.dtype)
+        direction = adversarial(lambda u: net.plain(exact, u), rows, batch.noise)
         moved = rows + self.radius * rows[0].numel() ** 0.5 * direction
         divergence = cross_entropy(net(params, moved), p) - _entropy(
             p.log().nan_to_num(neginf=0), p
@@ -53,8 +53,8 @@ class VAT(DeepClassifier):
 
 def adversarial(logits: Callable[[Tensor], Tensor], rows: Tensor, start: Tensor) -> Tensor:
     """J' (diag(p) - p p') J d for every row, of length 1: the Fisher matrix times d."""
-    answer, pull = vjp(logits, rows.double())[:2]
-    (change,) = vjp(lambda v: pull(v)[0], answer)[1](_unit(start.double()))  # J d: pull is linear
+    answer, pull = vjp(logits, rows)[:2]
+    (change,) = vjp(lambda v: pull(v)[0], answer)[1](_unit(start))  # J d: pull is linear
     p = answer.softmax(-1)
     weighted = p * (change - (p * change).sum(-1, keepdim=True))
     return _unit(pull(weighted)[0])

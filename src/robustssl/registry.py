@@ -187,8 +187,9 @@ def canonical(kind: Kind, spec: str, budget: str | None = None) -> str:
         if own is None and hasattr(algorithm(name), "budgets"):
             own = budget
         options = {**budget_values(name, own), **preset_values(name, preset), **options}
-        if isinstance(options.get("net"), str) and options["net"] != "auto":
-            options["net"] = canonical("net", options["net"])
+        for key, inner in getattr(algorithm(name), "nested", {}).items():
+            if isinstance(options.get(key), str) and options[key] != "auto":
+                options[key] = canonical(inner, options[key])
     return spell(name, _options(kind, name, options))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from robustssl.algorithms import _mixing
 from robustssl.deep import (
     Batch,
     DeepClassifier,
@@ -41,22 +42,17 @@ class MixMatch(DeepClassifier):
     }
 
     def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float64]:
-        """For each mixed row the share l, and a number whose rank says what it is mixed with."""
-        rows = (size[0], self.batch + 2 * size[1])
-        share = rng.beta(self.alpha, self.alpha, rows)
-        return np.stack([np.maximum(share, 1 - share), rng.random(rows)], 1)
+        return _mixing.draw(rng, self.alpha, size[0], self.batch + 2 * size[1])
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
         first, second = net(frozen(params), batch.weak, batch.other)
-        guess = (first.softmax(-1) + second.softmax(-1)) ** (1 / self.temperature)
-        q = guess / guess.sum(-1, keepdim=True)
-        rows = torch.cat([batch.x, batch.weak, batch.other])
-        targets = torch.cat([one_hot(batch.y, q), q, q])
-        share, partner = batch.noise[0], batch.noise[1].argsort()
-        wide = share.view(-1, *[1] * (rows.ndim - 1))
-        logits = net(params, wide * rows + (1 - wide) * rows[partner])
-        targets = share[:, None] * targets + (1 - share[:, None]) * targets[partner]
-        count = len(batch.y)
+        q = _mixing.sharpened(self.temperature, first, second)
+        rows, targets = _mixing.mixed(
+            torch.cat([batch.x, batch.weak, batch.other]),
+            torch.cat([one_hot(batch.y, q), q, q]),
+            batch.noise,
+        )
+        logits, count = net(params, rows), len(batch.y)
         unlabeled = mse_loss(logits[count:].softmax(-1), targets[count:])
         weight = self.weight * self.ramp(batch, self.warmup)
         return cross_entropy(logits[:count], targets[:count]), weight * unlabeled, state

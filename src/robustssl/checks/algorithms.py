@@ -198,7 +198,7 @@ def its_unlabeled_loss_has_a_gradient(learner: Learner) -> None:
 
 
 def unlabeled_gradient(model: Any) -> float:
-    """The largest norm of the gradient of the unlabeled loss in the last steps of a training."""
+    """The largest norm of the gradient of the unlabeled loss in a training."""
     from robustssl.deep.estimator import unlabeled_gradients
 
     X, y, _, _ = blobs(0)

@@ -7,12 +7,13 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, mse_loss
 
 from robustssl.deep.estimator import DeepClassifier, NetClassifier
-from robustssl.deep.net import Net
+from robustssl.deep.net import Headed, Net
 from robustssl.deep.types import Batch, Loss, Rows, Shape, State, frozen, one_hot
 
 __all__ = [
     "Batch",
     "DeepClassifier",
+    "Headed",
     "Loss",
     "Net",
     "NetClassifier",

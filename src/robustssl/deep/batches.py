@@ -123,7 +123,8 @@ class Batches:
         if "unlabeled" in drawn:
             rows = _rows(self.unlabeled, drawn["unlabeled"])
             for name in self.asked:
-                changed[name] = self._view(rows, drawn[name], VIEWS[name])
+                seen = x if name == "x_strong" else rows
+                changed[name] = self._view(seen, drawn[name], VIEWS[name])
         return {
             **{name: drawn[name] for name in ("noise",) if name in drawn},
             **changed,
@@ -185,7 +186,8 @@ def _draws(
     draws = {"labeled": _indices(len(problem.X), labeled), "x": view(labeled, "weak")}
     if asked:
         draws["unlabeled"] = _indices(len(problem.unlabeled), unlabeled)
-        draws |= {name: view(unlabeled, VIEWS[name]) for name in asked}
+        for name in asked:
+            draws[name] = view(labeled if name == "x_strong" else unlabeled, VIEWS[name])
     if noise is not None:
         draws["noise"] = noise
     return draws

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -17,7 +18,7 @@ from robustssl import registry
 from robustssl.classifier import Codes, EncodedClassifier, Matrix
 from robustssl.data import UNLABELED, digest
 from robustssl.deep.batches import Problem
-from robustssl.deep.net import Net
+from robustssl.deep.net import Headed, Net, Whole
 from robustssl.deep.train import Mode, Stack, Trained, device_of, precision_of
 from robustssl.deep.types import Batch, Loss, Rows, Shape, State
 from robustssl.deep.views import VIEWS, views_of
@@ -47,6 +48,8 @@ BUDGETS: dict[str, dict[str, Any]] = {
 
 # The net that `auto` is, by the axes of a row: features, versions of a text, an image.
 NETS = {1: "ft_transformer", 2: "mlp", 3: "wide_resnet"}
+
+KINDS = {2: "table", 3: "text", 4: "image"}  # by the axes of all rows
 
 CHOICES = {
     "optimizer": ("adam", "sgd"),
@@ -84,6 +87,8 @@ class NetClassifier(EncodedClassifier):
 
     budgets: ClassVar[dict[str, dict[str, Any]]] = BUDGETS
     checks: ClassVar[dict[str, Any]] = {"dtype": "numeric", "allow_nd": True}
+    nested: ClassVar[dict[str, registry.Kind]] = {"net": "net"}  # options that are specs
+    takes: ClassVar[frozenset[str]] = frozenset(KINDS.values())
     views: ClassVar[tuple[str, ...]] = ()
     noise: ClassVar[Any] = None
     combines: ClassVar[bool] = False
@@ -99,6 +104,19 @@ class NetClassifier(EncodedClassifier):
         """The labeled part, the unlabeled part, the next state; without chance or branching."""
         labeled = cross_entropy(net(params, batch.x), batch.y)
         return labeled, torch.zeros_like(labeled), state
+
+    def parts(
+        self, build: Callable[[], torch.nn.Module], features: int, classes: int
+    ) -> dict[str, torch.nn.Module]:
+        """What is trained beside the net: heads on its features, or another net by `build`."""
+        return {}
+
+    def inconsistency(self, net: Net, params: Tensor, rows: Tensor) -> Tensor:
+        """How unlike the labeled rows each row is; of a net that has no better idea, how unsure it
+        is: 1 - max p.
+        """
+        doubt: Tensor = 1 - net(params, rows).softmax(-1).amax(-1)
+        return doubt
 
     def refresh(self, net: Net, params: Tensor, rows: Rows, state: State) -> State:
         """The state, made anew from all rows before every `refresh_every`-th step."""
@@ -149,16 +167,31 @@ class NetClassifier(EncodedClassifier):
     def _encode(self, X: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Matrix, Codes]:
         rows, codes = super()._encode(X, y)
         _check_rows(rows)
+        if (kind := KINDS[rows.ndim]) not in self.takes:
+            takes = " or ".join(sorted(self.takes))
+            raise InputError(f"{type(self).__name__} takes rows of a {takes}, not of an {kind}")
         self.row_shape_ = rows.shape[1:]
         return rows, codes
 
     def predict_proba(self, X: npt.ArrayLike) -> Matrix:
+        rows = self._rows(X)
+        return np.asarray(self.model_.predict_proba(rows), float)
+
+    def _rows(self, X: npt.ArrayLike) -> Matrix:
         check_is_fitted(self)
         rows = np.asarray(validate_data(self, X, reset=False, **self.checks))
         if rows.shape[1:] not in (self.row_shape_, self.row_shape_[:1]):
             raise InputError(f"rows are {rows.shape[1:]}, but it was fitted to {self.row_shape_}")
         _check_rows(rows)
-        return np.asarray(self.model_.predict_proba(rows), float)
+        return rows
+
+    def inconsistency_score(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """How unlike the labeled rows each row is, in the method's own opinion."""
+        rows = self._rows(X)
+        if not isinstance(self.model_, Trained):  # one class alone, or a baseline
+            inner = getattr(self.model_, "inconsistency_score", None)
+            return np.zeros(len(rows)) if inner is None else np.asarray(inner(rows))
+        return self.model_.answers(rows, self.inconsistency)
 
     def _problem(self, rows: Matrix, codes: Codes) -> Problem:
         exact = np.float64 if self.precision == "fp64" else np.float32
@@ -246,17 +279,19 @@ def _fit_together(
     return errors
 
 
-def unlabeled_gradients(model: NetClassifier, X: Matrix, y: Codes, last: int = 10) -> list[float]:
-    """Norms of the gradient of the unlabeled loss in the last steps of a training."""
+def unlabeled_gradients(model: NetClassifier, X: Matrix, y: Codes, count: int = 20) -> list[float]:
+    """Norms of the gradient of the unlabeled loss, at so many steps from the first to the last."""
     rows, codes = model._encode(X, y)
     training = _Training(model, rows.shape[1:], len(model.classes_), None, None, lambda step: None)
     stack = training.stack([model._problem(rows, codes)])
+    looks = set(np.linspace(0, model.steps - 1, count).astype(int).tolist())
     norms: list[float] = []
-    stack.batches.put(stack.batches.draw())
     for step in range(model.steps):
-        if step % stack.batches.chunk == 0 and step:
+        if step % stack.batches.chunk == 0:
             stack.batches.put(stack.batches.draw())
-        if step >= model.steps - last:
+        if model.refresh_every and step % model.refresh_every == 0:
+            stack.refresh()
+        if step in looks:
             norms.append(float(stack.unlabeled_gradient().norm()))
         stack.step()
     return norms
@@ -324,8 +359,17 @@ class _Training:
         return Stack(self.model, self._build, views, problems)
 
     def _build(self) -> torch.nn.Module:
-        net: torch.nn.Module = registry.net(self._net)(self.shape, self.classes)
-        return net
+        """The net first, so that it starts alike whatever a method adds to it."""
+        build = partial(registry.net(self._net), self.shape, self.classes)
+        net: torch.nn.Module = build()
+        width = net.head.in_features if isinstance(net, Headed) else 0
+        parts = self.model.parts(build, width, self.classes)
+        if parts and not width:
+            raise InputError(
+                f"{type(self.model).__name__} adds heads to the net, so the net must be a "
+                f"robustssl.deep.Headed, with `features` and `head`, unlike {self._net}"
+            )
+        return Whole(net, parts) if parts else net
 
     def _checkpoint(self, problems: Sequence[Problem]) -> Path | None:
         """The file of exactly this training."""

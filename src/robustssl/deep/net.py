@@ -1,7 +1,7 @@
 """A net apart from its parameters, which are one vector: a stack of models is a matrix."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -11,8 +11,46 @@ from torch.func import functional_call
 ALIGNED = 8  # numbers; an address that fast matrix products can start at
 
 
+class Headed(nn.Module):
+    """A net whose answer is a head, one layer, on features; methods may add heads of their own."""
+
+    head: nn.Linear
+
+    def features(self, x: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def forward(self, x: Tensor) -> Tensor:
+        logits: Tensor = self.head(self.features(x))
+        return logits
+
+
+class Whole(nn.Module):
+    """A net and the parts that a method trains beside it, called by their names."""
+
+    def __init__(self, net: nn.Module, parts: Mapping[str, nn.Module]) -> None:
+        super().__init__()
+        self.net = net
+        for name, part in parts.items():
+            self.add_module(name, part)
+        self.stacks: Any = getattr(net, "stacks", True)
+        self.prepare: Any = getattr(net, "prepare", _as_it_is)
+
+    def forward(self, x: Tensor, part: str = "net") -> Tensor:
+        found: Any = self
+        for word in part.split("."):
+            found = getattr(found, word)
+        answer: Tensor = found(x)
+        return answer
+
+
+def _as_it_is(rows: Tensor) -> Tensor:
+    return rows
+
+
 class Net:
     """`net(params, a, b)` is one pass over a and b, which so share their batch statistics.
+    `net.part("name", params, a, b)` is the same of one of a method's own `parts`, or of
+    `net.features` and `net.head`, of which the net is made.
 
     It computes in `dtype` and answers in `exact`. `net.plain` is the same function in float64, in
     operations that have derivatives of every kind: rounding would turn a direction of steepest
@@ -20,6 +58,7 @@ class Net:
     """
 
     plain: "Net"
+    fixed: dict[str, Tensor] | None = None  # statistics of batch normalisation
 
     def __init__(self, module: nn.Module, dtype: torch.dtype) -> None:
         self.module, self.dtype = module, dtype
@@ -62,22 +101,33 @@ class Net:
         named = zip(self._names, pieces, self._shapes, strict=True)
         return {name: piece.view(shape) for name, piece, shape in named}
 
-    def __call__(
-        self, params: Tensor, *inputs: Tensor, statistics: dict[str, Tensor] | None = None
-    ) -> Any:
-        """The logits of each input; with batch statistics, unless others are given."""
-        rows = inputs[0] if len(inputs) == 1 else torch.cat(inputs)
-        values = {**self.unpack(params), **(statistics or {})}
-        if statistics is not None:
+    def __call__(self, params: Tensor, *inputs: Tensor) -> Any:
+        """The logits of each input; with batch statistics, unless they are fixed."""
+        return self._pass(params, inputs)
+
+    def part(self, name: str, params: Tensor, *inputs: Tensor) -> Any:
+        """What a part makes of each input."""
+        return self._pass(params, inputs, part=name)
+
+    def _pass(self, params: Tensor, inputs: tuple[Tensor, ...], **options: str) -> Any:
+        rows = (inputs[0] if len(inputs) == 1 else torch.cat(inputs)).to(self.dtype)
+        values = {**self.unpack(params), **(self.fixed or {})}
+        if self.fixed is not None:
             self.module.eval()
-        logits = functional_call(self.module, values, (rows.to(self.dtype),)).to(self.exact)
-        if statistics is not None:
+        answer = functional_call(self.module, values, (rows,), options).to(self.exact)
+        if self.fixed is not None:
             self.module.train()
-        return logits if len(inputs) == 1 else logits.split([len(part) for part in inputs])
+        return answer if len(inputs) == 1 else answer.split([len(part) for part in inputs])
+
+    def served(self, statistics: dict[str, Tensor]) -> "Net":
+        """The net with statistics that stay, whatever the batch."""
+        net = copy.copy(self)
+        net.fixed = statistics
+        return net
 
     def prepare(self, rows: Tensor) -> Tensor:
         """What the net makes of its input once, such as vectors of words; else the rows."""
-        prepare: Any = getattr(self.module, "prepare", lambda rows: rows)
+        prepare: Any = getattr(self.module, "prepare", _as_it_is)
         prepared: Tensor = prepare(rows)
         return prepared
 
@@ -90,9 +140,12 @@ class Net:
             self(params, batch)
         found = {}
         for name, layer in layers.items():
+            if not layer.met:  # a part that does not answer
+                continue
             count, total, squares = (sum(part) for part in zip(*layer.met, strict=True))
             found[f"{name}.mean"] = total / count
             found[f"{name}.variance"] = (squares / count - (total / count) ** 2).clamp(min=0)
+        for layer in layers.values():
             layer.met = None
         return {name: value.to(self.dtype) for name, value in found.items()}
 

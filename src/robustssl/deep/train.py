@@ -70,19 +70,24 @@ class Trained:
     device: str
 
     def predict_proba(self, X: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        return self.answers(X, lambda net, params, rows: net(params, rows).double().softmax(-1))
+
+    def answers(
+        self, X: npt.NDArray[Any], answer: Callable[[Net, Tensor, Tensor], Tensor]
+    ) -> npt.NDArray[np.float64]:
+        """What a function of net, parameters and rows makes of X."""
         device = device_of(self.device)
         size = 2048 if getattr(self.net.module, "stacks", True) else 256  # rows at once
         params = self.params.to(device)
         statistics = {name: value.to(device) for name, value in self.statistics.items()}
         self.net.module.to(device)
-        found = []
+        net, found = self.net.served(statistics), []
         with torch.inference_mode():
             for first in range(0, len(X), size):
                 part = np.ascontiguousarray(X[first : first + size])
                 rows = torch.from_numpy(part).to(device)
                 rows = self.net.prepare(self.views.plain(rows)).to(params.dtype)
-                logits = self.net(params, rows, statistics=statistics)
-                found.append(logits.double().softmax(-1).cpu())
+                found.append(answer(net, params, rows).double().cpu())
         return np.asarray(torch.cat(found))
 
 
@@ -143,7 +148,8 @@ class Stack:
             (self.device, exact),
         )
         self.classes = 1 + max(int(problem.codes.max()) for problem in problems)
-        shape = Shape(self.batches.unlabeled.shape[1], self.classes, model.steps)
+        row = tuple(self._one(problems[0]).shape)
+        shape = Shape(self.batches.unlabeled.shape[1], row, self.classes, model.steps)
         self.state: State = self._mapped(partial(model.init, shape=shape))(self.params)
         self.state = {name: value.clone() for name, value in self.state.items()}
         self.step_number = torch.zeros(1, dtype=torch.long, device=self.device)
@@ -154,10 +160,13 @@ class Stack:
     def _noise(self, problem: Problem) -> Any:
         if self.model.noise is None:
             return None
-        rows = torch.from_numpy(problem.unlabeled[:1])
-        one = self.net.prepare(self.views.plain(rows.to(self.device)))
-        shape = (self.asked, *one.shape[1:])
+        shape = (self.asked, *self._one(problem).shape)
         return lambda rng, steps: self.model.noise(rng, (steps, *shape))
+
+    def _one(self, problem: Problem) -> Tensor:
+        """A row as the net sees it."""
+        row = torch.from_numpy(problem.X[:1]).to(self.device)
+        return self.net.prepare(self.views.plain(row))[0]
 
     def forward(self, params: Tensor) -> tuple[Tensor, Tensor, State]:
         """The two losses of every model in the batch of this step, and their next state."""

@@ -12,16 +12,20 @@ Loss = tuple[Tensor, Tensor, State]
 
 @dataclass(frozen=True)
 class Shape:
-    """What a model's state is sized by; `rows` counts the unlabeled ones, padding included."""
+    """What a model's state is sized by; `rows` counts the unlabeled ones, padding included; `row`
+    is the shape of one, as the net sees it.
+    """
 
     rows: int
+    row: tuple[int, ...]
     classes: int
     steps: int
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """What one step sees: a weak view of labeled rows with their classes, views of unlabeled ones.
+    """What one step sees: a weak view of labeled rows with their classes, views of unlabeled ones,
+    and maybe a strong view of the labeled ones, `x_strong`.
 
     A view that the algorithm does not name in `views` is None. `index` holds the places of the
     unlabeled rows, of which there are `rows` in all; `noise` is what the algorithm drew.
@@ -35,6 +39,7 @@ class Batch:
     weak: Any = None
     other: Any = None  # a second weak view
     strong: Any = None
+    x_strong: Any = None
     noise: Any = None
 
 

@@ -15,7 +15,12 @@ from torch import Tensor
 from robustssl.deep.images import strong_view, to_unit, weak_view
 
 Strength = Literal["weak", "strong"]
-VIEWS: dict[str, Strength] = {"weak": "weak", "other": "weak", "strong": "strong"}
+VIEWS: dict[str, Strength] = {
+    "weak": "weak",
+    "other": "weak",
+    "strong": "strong",  # of unlabeled rows
+    "x_strong": "strong",  # of labeled ones
+}
 
 
 class Views(Protocol):

@@ -5,13 +5,14 @@ import math
 import torch
 from torch import Tensor, nn
 
+from robustssl.deep.net import Headed
 from robustssl.errors import InputError
 from robustssl.nets._attention import attention
 from robustssl.nets._inputs import Shape, is_image
 from robustssl.nets._inputs import width as width_of
 
 
-class FTTransformer(nn.Module):
+class FTTransformer(Headed):
     """Every feature is a token; the answer is read from a token of its own, the first."""
 
     def __init__(
@@ -32,14 +33,14 @@ class FTTransformer(nn.Module):
         self.norm = _Norm(width)
         self.head = nn.Linear(width, classes)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def features(self, x: Tensor) -> Tensor:
         tokens = x[..., None] * self.scale + self.shift
         tokens = torch.cat([self.answer.expand(len(x), 1, -1), tokens], 1)
         for block in self.blocks[:-1]:
             tokens = block(tokens, tokens.shape[1])
         answer = self.blocks[-1](tokens, 1)[:, 0]  # of the last, no other is read
-        logits: Tensor = self.head(self.norm(answer).relu())
-        return logits
+        features: Tensor = self.norm(answer).relu()
+        return features
 
 
 class _Norm(nn.LayerNorm):

@@ -4,12 +4,13 @@ from itertools import pairwise
 
 from torch import Tensor, nn
 
+from robustssl.deep.net import Headed
 from robustssl.errors import InputError
 from robustssl.nets._inputs import Shape, centred, is_image
 from robustssl.nets._inputs import width as width_of
 
 
-class MLP(nn.Module):
+class MLP(Headed):
     """Layers of rectified units; images are rows of pixels."""
 
     def __init__(self, shape: Shape, classes: int, *, width: int = 64, depth: int = 2) -> None:
@@ -21,9 +22,8 @@ class MLP(nn.Module):
         self.layers = nn.ModuleList(nn.Linear(before, after) for before, after in pairwise(widths))
         self.head = nn.Linear(widths[-1], classes)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def features(self, x: Tensor) -> Tensor:
         x = centred(x).flatten(1) if self.images else x
         for layer in self.layers:
             x = layer(x).relu()
-        logits: Tensor = self.head(x)
-        return logits
+        return x

@@ -5,7 +5,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor, nn
 
-from robustssl.deep.net import BatchNorm
+from robustssl.deep.net import BatchNorm, Headed
 from robustssl.errors import InputError
 from robustssl.nets._inputs import Shape, is_image
 from robustssl.nets._pretrained import pretrained
@@ -13,7 +13,7 @@ from robustssl.nets._pretrained import pretrained
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet
 
 
-class ResNet50(nn.Module):
+class ResNet50(Headed):
     """A pretrained ResNet, of any depth, with a new head; grey images are seen as coloured ones.
 
     weights: a folder or a name on the hub; frozen: train the head alone, on features normalised
@@ -54,10 +54,10 @@ class ResNet50(nn.Module):
             self.body.eval()
         return self
 
-    def forward(self, x: Tensor) -> Tensor:
+    def features(self, x: Tensor) -> Tensor:
         coloured = (x - self.mean) / self.deviation  # three channels also of one
-        logits: Tensor = self.head(self.body(coloured).pooler_output.flatten(1))
-        return logits
+        features: Tensor = self.body(coloured).pooler_output.flatten(1)
+        return features
 
 
 def _replace_norms(body: Any) -> None:

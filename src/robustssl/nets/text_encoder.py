@@ -5,12 +5,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from robustssl.deep.net import Headed
 from robustssl.errors import InputError
 from robustssl.nets._inputs import Shape
 from robustssl.nets._pretrained import pretrained
 
 
-class TextEncoder(nn.Module):
+class TextEncoder(Headed):
     """A pretrained encoder with a new head on the mean of its last layer. Rows are the ids of
     tokens, padded at the end.
 
@@ -53,7 +54,7 @@ class TextEncoder(nn.Module):
         mask = torch.ne(ids, self.padding).to(vectors.dtype)
         return torch.cat([vectors, mask[..., None]], -1)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def features(self, x: Tensor) -> Tensor:
         # An adversary may move what a token means, not whether it is there.
         vectors, mask = x[..., :-1], x[..., -1].detach().clamp(0, 1)
         limits = torch.finfo(mask.dtype)
@@ -61,5 +62,5 @@ class TextEncoder(nn.Module):
         bias = torch.where(mask > 0, mask.clamp(min=limits.tiny).log(), limits.min)
         hidden = self.body(inputs_embeds=vectors, attention_mask=bias[:, None, None])
         weight = mask / mask.sum(1, keepdim=True).clamp(min=limits.tiny)
-        logits: Tensor = self.head((hidden.last_hidden_state * weight[..., None]).sum(1))
-        return logits
+        features: Tensor = (hidden.last_hidden_state * weight[..., None]).sum(1)
+        return features

@@ -3,12 +3,12 @@
 from torch import Tensor, nn
 from torch.nn.functional import leaky_relu
 
-from robustssl.deep.net import BatchNorm
+from robustssl.deep.net import BatchNorm, Headed
 from robustssl.errors import InputError
 from robustssl.nets._inputs import Shape, centred, is_image
 
 
-class WideResNet(nn.Module):
+class WideResNet(Headed):
     """Three stages of residual blocks that halve the image twice."""
 
     stacks = False
@@ -29,10 +29,9 @@ class WideResNet(nn.Module):
         self.norm = BatchNorm(widths[-1])
         self.head = nn.Linear(widths[-1], classes)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def features(self, x: Tensor) -> Tensor:
         x = self.stages(self.stem(centred(x)))
-        logits: Tensor = self.head(leaky_relu(self.norm(x), 0.1).mean((2, 3)))
-        return logits
+        return leaky_relu(self.norm(x), 0.1).mean((2, 3))
 
 
 class _Block(nn.Module):

@@ -1,0 +1,29 @@
+"""What methods that guess share: FixMatch's loss of a row, and a detector that may refuse."""
+
+import torch
+from torch.nn.functional import logsigmoid
+
+from robustssl.deep import Tensor, cross_entropy, one_hot
+
+
+def trusted(weak: Tensor, strong: Tensor, threshold: float) -> Tensor:
+    """For each row 1(max p(weak) >= threshold) CE(strong, argmax p(weak))."""
+    confidence, label = weak.detach().softmax(-1).max(-1)
+    trust = (confidence >= threshold).to(strong.dtype)
+    return trust * cross_entropy(strong, label, reduction="none")
+
+
+def one_against_all(logits: Tensor, y: Tensor) -> Tensor:
+    """-log o_y + max over the other classes of -log(1 - o_k), where o = sigmoid(logits) says for
+    every class alone whether a row is of it. (A softmax of two logits is the sigmoid of one.)
+    """
+    own = one_hot(y, logits)
+    mine = -(own * logsigmoid(logits)).sum(-1)
+    others = (-logsigmoid(-logits)).masked_fill(own > 0, -torch.inf).amax(-1)
+    return (mine + others).mean()
+
+
+def mean_of(kept: Tensor, losses: Tensor) -> Tensor:
+    """The mean of the losses that are kept; 0 if none is."""
+    weight = kept.to(losses.dtype)
+    return (weight * losses).sum() / weight.sum().clamp(min=1)

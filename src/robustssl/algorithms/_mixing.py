@@ -1,0 +1,35 @@
+"""Mixed rows and targets (Zhang et al., 2018: arXiv:1710.09412), as MixMatch mixes them."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from robustssl.deep import Tensor
+
+
+def draw(rng: np.random.Generator, alpha: float, steps: int, rows: int) -> npt.NDArray[np.float64]:
+    """For each row its share l ~ Beta(alpha, alpha), at least a half, and a number whose rank says
+    what it is mixed with.
+    """
+    share = rng.beta(alpha, alpha, (steps, rows))
+    return np.stack([np.maximum(share, 1 - share), rng.random((steps, rows))], 1)
+
+
+def sharpened(temperature: float, *logits: Tensor) -> Tensor:
+    """The mean of several answers, to the power of 1 / temperature."""
+    powered = torch.stack([part.softmax(-1) for part in logits]).mean(0) ** (1 / temperature)
+    return powered / powered.sum(-1, keepdim=True)
+
+
+def mixed(rows: Tensor, targets: Tensor, noise: Tensor, kept: Any = None) -> tuple[Tensor, Tensor]:
+    """l x + (1 - l) x' and its target; a row whose partner is not kept stays as it is."""
+    share, partner = noise[0], noise[1].argsort()
+    if kept is not None:
+        partner = torch.where(kept[partner], partner, torch.arange(len(rows), device=rows.device))
+    wide, narrow = share.view(-1, *[1] * (rows.ndim - 1)), share[:, None]
+    return (
+        wide * rows + (1 - wide) * rows[partner],
+        narrow * targets + (1 - narrow) * targets[partner],
+    )

@@ -1,0 +1,71 @@
+"""AdaMatch (Berthelot et al., 2022: arXiv:2106.04732)."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from robustssl.deep import (
+    Batch,
+    DeepClassifier,
+    Loss,
+    Net,
+    Shape,
+    State,
+    Tensor,
+    cross_entropy,
+)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class AdaMatch(DeepClassifier):
+    """FixMatch for unlabeled rows of another domain. Guesses are aligned, multiplied by the mean
+    answer on labeled rows over that on unlabeled ones, and trusted above `threshold` times the mean
+    confidence on labeled rows. Labeled logits lie at random between those of a pass with the
+    unlabeled rows and of one without, which differ where a net normalises batches.
+
+    decay: of the two mean answers.
+    """
+
+    threshold: float = 0.9
+    weight: float = 1.0
+    decay: float = 0.99
+
+    targets = frozenset({"distribution"})
+    views = ("weak", "strong", "x_strong")
+    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {"ratio": 3, "decay": 0.999}}
+
+    def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float32]:
+        """Where between the two logits of a labeled row its own lie."""
+        return rng.random((size[0], 2 * self.batch), np.float32)
+
+    def init(self, params: Tensor, shape: Shape) -> State:
+        even = params.new_full((shape.classes,), 1 / shape.classes)
+        return {"labeled": even, "unlabeled": even.clone()}
+
+    def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
+        x, x_strong, weak, strong = net(params, batch.x, batch.x_strong, batch.weak, batch.strong)
+        joint = torch.cat([x, x_strong])
+        alone = torch.cat(net(params, batch.x, batch.x_strong))
+        logits = alone + batch.noise[:, None] * (joint - alone)
+        labeled = cross_entropy(logits, torch.cat([batch.y, batch.y]))
+
+        known, guess = logits[: len(x)].detach().softmax(-1), weak.detach().softmax(-1)
+        here = torch.lerp(known.mean(0), state["labeled"], self.decay)
+        there = torch.lerp(guess.mean(0), state["unlabeled"], self.decay)
+        aligned = guess * here / there
+        aligned = aligned / aligned.sum(-1, keepdim=True)
+        trust = aligned.amax(-1) >= relative_threshold(self.threshold, known)
+        unlabeled = trust.to(strong.dtype) * cross_entropy(strong, aligned, reduction="none")
+        turn = torch.clamp(2 * math.pi * batch.step / self.steps, max=math.pi)
+        weight = self.weight * (1 - torch.cos(turn)) / 2
+        after = {**state, "labeled": here, "unlabeled": there}
+        return labeled, weight * unlabeled.mean(), after
+
+
+def relative_threshold(share: float, known: Tensor) -> Tensor:
+    """A share of the mean confidence on labeled rows."""
+    return share * known.amax(-1).mean()

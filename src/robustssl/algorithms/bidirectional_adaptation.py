@@ -1,0 +1,63 @@
+"""Bidirectional Adaptation (Jia et al., 2023, ICML), for another data distribution."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import nn
+
+from robustssl.algorithms._guesses import trusted
+from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class BidirectionalAdaptation(DeepClassifier):
+    """Two nets. One labels unlabeled rows, so its labeled rows are weighted to look like those;
+    the other is the answer, so the rows it gets labeled are weighted to look like labeled ones.
+
+    bound: the largest weight. Weights match the means of features within a batch (kernel mean
+    matching with a linear kernel).
+    """
+
+    threshold: float = 0.95
+    weight: float = 1.0
+    bound: float = 10.0
+
+    targets = frozenset({"distribution"})
+    ranges: ClassVar = {"bound": (1.0, 1e6)}
+    views = ("weak", "strong")
+    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {"ratio": 7}}
+
+    def parts(
+        self, build: Callable[[], nn.Module], features: int, classes: int
+    ) -> dict[str, nn.Module]:
+        return {"labeler": build()}
+
+    def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
+        x, weak, strong = net.part("labeler.features", params, batch.x, batch.weak, batch.strong)
+        to_there = matching(x.detach(), weak.detach(), self.bound)
+        x, weak, strong = net.part("labeler.head", params, x, weak, strong)
+        taught = (to_there * cross_entropy(x, batch.y, reduction="none")).mean()
+        taught_itself = trusted(weak, strong, self.threshold).mean()
+
+        features = net.part("net.features", frozen(params), batch.x, batch.weak)
+        to_here = matching(features[1], features[0], self.bound)
+        known, answer = net(params, batch.x, batch.strong)
+        learned = (to_here * trusted(weak, answer, self.threshold)).mean()
+        labeled = taught + cross_entropy(known, batch.y)
+        return labeled, self.weight * (taught_itself + learned), state
+
+
+def matching(rows: Tensor, others: Tensor, bound: float, steps: int = 50) -> Tensor:
+    """Weights in [0, bound], of mean 1, with which the mean of the rows is nearest to that of the
+    others: projected gradient descent on |mean(w z) - mean(z')|^2.
+    """
+    rows = rows - others.mean(0)
+    rate = len(rows) / rows.square().sum().clamp(min=torch.finfo(rows.dtype).tiny)
+    weights = torch.ones_like(rows[:, 0])
+    for _ in range(steps):
+        off = (weights[:, None] * rows).mean(0)
+        weights = (weights - rate * (rows @ off)).clamp(0, bound)
+        weights = (weights / weights.mean().clamp(min=1e-6)).clamp(max=bound)
+    return weights

@@ -1,0 +1,30 @@
+"""DeFixMatch (Schmutz et al., 2023: arXiv:2203.07512), a debiased FixMatch."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from robustssl.algorithms._guesses import trusted
+from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class DeFixMatch(DeepClassifier):
+    """FixMatch's loss on unlabeled rows less the same loss on labeled ones, which has mean zero
+    where both come from one distribution: (CE(w(x)) + CE(s(x))) / 2 + weight (U(u) - U(x)). It may
+    be negative, and is not cut off: that would be the bias it takes away.
+    """
+
+    threshold: float = 0.95
+    weight: float = 0.5
+
+    targets = frozenset({"distribution", "label", "feature"})
+    views = ("weak", "strong", "x_strong")
+    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {"ratio": 7}}
+
+    def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
+        known, weak = net(frozen(params), batch.x, batch.weak)
+        x, x_strong, strong = net(params, batch.x, batch.x_strong, batch.strong)
+        labeled = (cross_entropy(x, batch.y) + cross_entropy(x_strong, batch.y)) / 2
+        there = trusted(weak, strong, self.threshold).mean()
+        here = trusted(known, x_strong, self.threshold).mean()
+        return labeled, self.weight * (there - here), state

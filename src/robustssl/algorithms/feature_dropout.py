@@ -1,0 +1,65 @@
+"""FixMatch that learns to do without features: strong views lack some of them."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from robustssl.algorithms._guesses import trusted
+from robustssl.deep import (
+    Batch,
+    DeepClassifier,
+    Loss,
+    Net,
+    Rows,
+    Shape,
+    State,
+    Tensor,
+    cross_entropy,
+    frozen,
+)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class FeatureDropout(DeepClassifier):
+    """(CE(w(x)) + CE(s(x))) / 2 + weight U(u), where a strong view s has some features replaced by
+    their mean over the labeled rows: of each row another share, up to `most`.
+    """
+
+    threshold: float = 0.95
+    weight: float = 1.0
+    most: float = 0.5
+
+    targets = frozenset({"feature"})
+    takes = frozenset({"table", "text"})
+    ranges: ClassVar = {"most": (0, 1)}
+    views = ("weak", "strong", "x_strong")
+
+    @property
+    def refresh_every(self) -> int:  # type: ignore[override]
+        return self.steps
+
+    def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float32]:
+        """Whether a feature is lost: numbers to be held against a share, drawn for every row."""
+        rows = (size[0], self.batch + size[1])
+        share = rng.random((*rows, *[1] * (len(size) - 2)), np.float32) * self.most
+        return (rng.random((*rows, *size[2:]), np.float32) < share).astype(np.float32)
+
+    def init(self, params: Tensor, shape: Shape) -> State:
+        return {"mean": params.new_zeros(shape.row)}
+
+    def refresh(self, net: Net, params: Tensor, rows: Rows, state: State) -> State:
+        known = torch.arange(len(rows.x), device=rows.x.device) < rows.labels
+        wide = known.view(-1, *[1] * (rows.x.ndim - 1))
+        return {**state, "mean": (wide * rows.x).sum(0) / rows.labels}
+
+    def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
+        strong = torch.cat([batch.x_strong, batch.strong])
+        lost = torch.where(batch.noise > 0, state["mean"], strong)
+        x, views = net(params, batch.x, lost)
+        x_strong, strong = views[: len(x)], views[len(x) :]
+        labeled = (cross_entropy(x, batch.y) + cross_entropy(x_strong, batch.y)) / 2
+        guess = net(frozen(params), batch.weak)
+        return labeled, self.weight * trusted(guess, strong, self.threshold).mean(), state

@@ -1,0 +1,63 @@
+"""Fix-A-Step (Huang et al., 2023: arXiv:2208.11870)."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from robustssl.algorithms import _mixing
+from robustssl.algorithms._guesses import trusted
+from robustssl.deep import (
+    Batch,
+    DeepClassifier,
+    Loss,
+    Net,
+    State,
+    Tensor,
+    cross_entropy,
+    frozen,
+    one_hot,
+)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class FixAStep(DeepClassifier):
+    """FixMatch whose labeled rows are mixed with unlabeled ones, and whose unlabeled gradient is
+    dropped in a step where it opposes the labeled one.
+
+    alpha: the authors' .5 is for images; rows of a table that are mixed as much are like none.
+    """
+
+    threshold: float = 0.95
+    weight: float = 1.0
+    alpha: float = 0.1
+    temperature: float = 0.5
+
+    targets = frozenset({"label"})
+    ranges: ClassVar = {"alpha": (1e-6, 1e6)}
+    views = ("weak", "other", "strong")
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {"ratio": 7, "alpha": 0.5},
+        "reference": {"ratio": 7, "alpha": 0.75},
+    }
+
+    def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float64]:
+        return _mixing.draw(rng, self.alpha, size[0], self.batch + 2 * size[1])
+
+    def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
+        first, second = net(frozen(params), batch.weak, batch.other)
+        q = _mixing.sharpened(self.temperature, first, second)
+        rows, targets = _mixing.mixed(
+            torch.cat([batch.x, batch.weak, batch.other]),
+            torch.cat([one_hot(batch.y, q), q, q]),
+            batch.noise,
+        )
+        count = len(batch.y)
+        labeled, strong = net(params, rows[:count], batch.strong)
+        unlabeled = self.weight * trusted(first, strong, self.threshold).mean()
+        return cross_entropy(labeled, targets[:count]), unlabeled, state
+
+    def combine(self, labeled: Tensor, unlabeled: Tensor) -> Tensor:
+        return labeled + unlabeled * ((labeled * unlabeled).sum() >= 0)

@@ -1,0 +1,92 @@
+"""IOMatch (Li et al., 2023: arXiv:2308.13168)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import nn
+
+from robustssl.algorithms._guesses import one_against_all
+from robustssl.deep import (
+    Batch,
+    DeepClassifier,
+    Loss,
+    Net,
+    Shape,
+    State,
+    Tensor,
+    cross_entropy,
+    frozen,
+)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class IOMatch(DeepClassifier):
+    """Inliers and outliers at once. Guesses p (aligned to even shares) and a detector of one class
+    against all others, o, make a target of K + 1 classes, q_k = p_k o_k and for outliers the rest,
+    which an open head learns on the strong view; the closed head learns confident guesses of rows
+    that are more likely in than out.
+
+    decay: of the mean answer, which is the authors' mean of 128 batches in their long runs.
+    """
+
+    threshold: float = 0.95
+    open_threshold: float = 0.5
+    weight: float = 1.0
+    open_weight: float = 1.0
+    width: int = 128
+    start: float = 0.1
+    decay: float = 0.99
+
+    targets = frozenset({"label"})
+    ranges: ClassVar = {"width": (1, 1e6), "open_weight": (0, 1e9), "open_threshold": (0, 1e9)}
+    views = ("weak", "strong")
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {"ratio": 7, "start": 1 / 256, "decay": 0.992}
+    }
+
+    def parts(
+        self, build: Callable[[], nn.Module], features: int, classes: int
+    ) -> dict[str, nn.Module]:
+        return {
+            "projection": nn.Sequential(
+                nn.Linear(features, self.width), nn.ReLU(), nn.Linear(self.width, self.width)
+            ),
+            "detector": nn.Linear(self.width, classes),
+            "open": nn.Linear(self.width, classes + 1),
+        }
+
+    def init(self, params: Tensor, shape: Shape) -> State:
+        return {"p": params.new_full((shape.classes,), 1 / shape.classes)}
+
+    def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
+        z, strong = net.part("net.features", params, batch.x, batch.strong)
+        projected, strong_projected = net.part("projection", params, z, strong)
+        labeled = cross_entropy(net.part("net.head", params, z), batch.y)
+        labeled = labeled + one_against_all(net.part("detector", params, projected), batch.y)
+
+        still = frozen(params)
+        weak = net.part("net.features", still, batch.weak)
+        guess = net.part("net.head", still, weak).softmax(-1)
+        p = torch.lerp(guess.mean(0), state["p"], self.decay)
+        guess = guess / p
+        guess = guess / guess.sum(-1, keepdim=True)
+        o = net.part("detector", still, net.part("projection", still, weak)).sigmoid()
+        out = (guess * (1 - o)).sum(-1)
+        target = torch.cat([guess * o, out[:, None]], -1)
+
+        closed = cross_entropy(net.part("net.head", params, strong), guess, reduction="none")
+        trust = (out < 0.5) & (guess.amax(-1) >= self.threshold)
+        opened = net.part("open", params, strong_projected)
+        opened = cross_entropy(opened, target, reduction="none")
+        open_trust = (target.amax(-1) >= self.open_threshold) & (
+            batch.step >= self.start * self.steps
+        )
+        unlabeled = self.weight * (trust * closed).mean()
+        unlabeled = unlabeled + self.open_weight * (open_trust * opened).mean()
+        return labeled, unlabeled, {**state, "p": p}
+
+    def inconsistency(self, net: Net, params: Tensor, rows: Tensor) -> Tensor:
+        z = net.part("projection", params, net.part("net.features", params, rows))
+        return net.part("open", params, z).softmax(-1)[:, -1]

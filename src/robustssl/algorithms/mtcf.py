@@ -1,0 +1,124 @@
+"""MTCF (Yu et al., 2020: arXiv:2007.11330), a multi-task curriculum framework."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+from torch.nn.functional import binary_cross_entropy_with_logits as binary
+
+from robustssl.algorithms import _mixing
+from robustssl.algorithms._guesses import mean_of
+from robustssl.deep import (
+    Batch,
+    DeepClassifier,
+    Loss,
+    Net,
+    Rows,
+    Shape,
+    State,
+    Tensor,
+    cross_entropy,
+    frozen,
+    one_hot,
+)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class MTCF(DeepClassifier):
+    """A second head g says whether a row is like the labeled ones. Those are 1; an unlabeled row is
+    0 at first, then the mean of what g lately said of it. MixMatch sees the rows above the
+    threshold that parts these means best (Otsu).
+
+    start: the share of the steps in which g learns alone; window: how many visits of a row its
+    mean is of, and how many it waits. The authors' 10 of a thousand would be most of a short run.
+    alpha: for images .75; rows of a table that are mixed as much are like none.
+    """
+
+    weight: float = 5.0
+    alpha: float = 0.1
+    temperature: float = 0.5
+    start: float = 0.05
+    window: int = 3
+    warmup: float = 0.4
+
+    targets = frozenset({"label"})
+    ranges: ClassVar = {"alpha": (1e-6, 1e6)}
+    views = ("weak", "other")
+    refresh_every = 10
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {"weight": 75.0, "alpha": 0.75, "window": 10, "start": 0.1}
+    }
+
+    def parts(
+        self, build: Callable[[], nn.Module], features: int, classes: int
+    ) -> dict[str, nn.Module]:
+        return {"g": nn.Linear(features, 1)}
+
+    def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float64]:
+        return _mixing.draw(rng, self.alpha, size[0], self.batch + 2 * size[1])
+
+    def init(self, params: Tensor, shape: Shape) -> State:
+        """What g said of every row in its last visits, how many there were, Otsu's threshold."""
+        return {
+            "said": params.new_zeros(shape.rows, self.window),
+            "visits": torch.zeros(shape.rows, dtype=torch.long, device=params.device),
+            "threshold": params.new_tensor(0.5),
+        }
+
+    def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
+        member = net.part("g", params, net.part("net.features", params, batch.x))[:, 0]
+        guest = net.part("g", params, net.part("net.features", params, batch.weak))[:, 0]
+        said, visits = state["said"][batch.index], state["visits"][batch.index]
+        waited = (visits >= self.window).to(guest.dtype)
+        kept = said.mean(-1) >= state["threshold"]
+
+        first, second = net(frozen(params), batch.weak, batch.other)
+        q = _mixing.sharpened(self.temperature, first, second)
+        all_kept = torch.cat([torch.ones_like(batch.y, dtype=torch.bool), kept, kept])
+        rows, targets = _mixing.mixed(
+            torch.cat([batch.x, batch.weak, batch.other]),
+            torch.cat([one_hot(batch.y, q), q, q]),
+            batch.noise,
+            all_kept,
+        )
+        logits, count = net(params, rows), len(batch.y)
+        differs = ((logits[count:].softmax(-1) - targets[count:]) ** 2).mean(-1)
+        begun = (batch.step >= self.start * self.steps).to(logits.dtype)
+        weight = self.weight * begun * self.ramp(batch, self.warmup)
+        labeled = begun * cross_entropy(logits[:count], targets[:count])
+        labeled = labeled + binary(member, torch.ones_like(member))
+        unlabeled = binary(guest, waited * said.mean(-1))
+        unlabeled = unlabeled + weight * mean_of(all_kept[count:], differs)
+
+        place = visits.remainder(self.window)[:, None]
+        said = said.scatter(1, place, guest.detach().sigmoid()[:, None])
+        after = {
+            **state,
+            "said": state["said"].index_copy(0, batch.index, said),
+            "visits": state["visits"].index_copy(0, batch.index, visits + 1),
+        }
+        return labeled, unlabeled, after
+
+    def refresh(self, net: Net, params: Tensor, rows: Rows, state: State) -> State:
+        met = torch.arange(len(state["visits"]), device=params.device) < rows.count
+        return {**state, "threshold": otsu(state["said"].mean(-1), met & (state["visits"] > 0))}
+
+    def inconsistency(self, net: Net, params: Tensor, rows: Tensor) -> Tensor:
+        member = net.part("g", params, net.part("net.features", params, rows))
+        return 1 - member[:, 0].sigmoid()
+
+
+def otsu(scores: Tensor, valid: Tensor) -> Tensor:
+    """The least score of the upper group, if two groups are to differ most: w0 w1 (m0 - m1)^2."""
+    ordered = scores.masked_fill(~valid, torch.inf).sort().values
+    n, low = valid.sum(), torch.arange(1, len(scores), device=scores.device)
+    sums = ordered.masked_fill(ordered == torch.inf, 0).cumsum(0)
+    high = (n - low).clamp(min=1)
+    apart = low * high * (sums[:-1] / low - (sums[-1] - sums[:-1]) / high) ** 2
+    best = apart.masked_fill(low >= n, -1).argmax(keepdim=True)
+    parted = ordered[1:].gather(0, best)[0]
+    return torch.where(n > 1, parted, torch.full_like(parted, 0.5))

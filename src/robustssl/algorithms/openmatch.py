@@ -1,0 +1,85 @@
+"""OpenMatch (Saito et al., 2021: arXiv:2105.14148)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import nn
+from torch.nn.functional import logsigmoid
+
+from robustssl.algorithms._guesses import one_against_all
+from robustssl.deep import (
+    Batch,
+    DeepClassifier,
+    Loss,
+    Net,
+    State,
+    Tensor,
+    cross_entropy,
+    frozen,
+)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class OpenMatch(DeepClassifier):
+    """A detector of one class against all others, o, says for every class whether a row is of it.
+    FixMatch sees the rows that the detector of their guess accepts: o > 1/2. On unlabeled rows o is
+    to be sure (entropy) and the same in two views (agreement).
+
+    start: the share of the steps before FixMatch begins. Rows are accepted at every step by the
+    averaged parameters, not once an epoch: short runs have few epochs. Two noisy views of a row of
+    a table differ less than those of an image, so agreement weighs more, and certainty less.
+    """
+
+    threshold: float = 0.0
+    weight: float = 1.0
+    entropy: float = 0.01
+    agreement: float = 20.0
+    start: float = 0.1
+
+    targets = frozenset({"label"})
+    views = ("weak", "other", "strong", "x_strong")
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {"ratio": 2, "start": 10 / 512, "entropy": 0.1, "agreement": 0.5}
+    }
+
+    def parts(
+        self, build: Callable[[], nn.Module], features: int, classes: int
+    ) -> dict[str, nn.Module]:
+        return {"detector": nn.Linear(features, classes)}
+
+    def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
+        views = (batch.x, batch.x_strong, batch.weak, batch.other, batch.strong)
+        z = net.part("net.features", params, *views)
+        x, x_strong, strong = net.part("net.head", params, z[0], z[1], z[4])
+        detected = net.part("detector", params, *z[:4])
+        labeled = (cross_entropy(x, batch.y) + cross_entropy(x_strong, batch.y)) / 2
+        both = torch.cat([batch.y, batch.y])
+        labeled = labeled + one_against_all(torch.cat(detected[:2]), both)
+        one, two = detected[2].sigmoid(), detected[3].sigmoid()
+        unsure = (entropy(detected[2]) + entropy(detected[3])) / 2
+        differs = 2 * ((one - two) ** 2).sum(-1).mean()  # of both the answer and its opposite
+        inside, confidence, label = accepted(net, frozen(state["average"]), batch.weak)
+        trust = (inside > 0.5) & (confidence >= self.threshold)
+        begun = (batch.step >= self.start * self.steps).to(x.dtype)
+        fixed = begun * (trust * cross_entropy(strong, label, reduction="none")).mean()
+        unlabeled = self.entropy * unsure + self.agreement * differs + self.weight * fixed
+        return labeled, unlabeled, state
+
+    def inconsistency(self, net: Net, params: Tensor, rows: Tensor) -> Tensor:
+        return 1 - accepted(net, params, rows)[0]
+
+
+def entropy(logits: Tensor) -> Tensor:
+    """Of all detectors, on average."""
+    o = logits.sigmoid()
+    return -(o * logsigmoid(logits) + (1 - o) * logsigmoid(-logits)).mean()
+
+
+def accepted(net: Net, params: Tensor, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """How sure the detector of a row's guess is that the row is of it; the guess and its p."""
+    z = net.part("net.features", params, rows)
+    confidence, label = net.part("net.head", params, z).softmax(-1).max(-1)
+    inside = net.part("detector", params, z).sigmoid().gather(1, label[:, None])[:, 0]
+    return inside, confidence, label

@@ -1,0 +1,55 @@
+"""SSB (Fan et al., 2023: arXiv:2311.10572), a simple but strong baseline for unknown classes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from torch import nn
+from torch.nn.functional import logsigmoid
+
+from robustssl.algorithms._guesses import mean_of, one_against_all, trusted
+from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SSB(DeepClassifier):
+    """FixMatch on all confident rows, outliers or not, and beside it a detector of one class
+    against all others behind hidden layers of its own. It takes for negatives of a class also the
+    unlabeled rows of which it is surest (below `negative`).
+
+    start: the share of the steps before negatives are mined. The classifier's own hidden layers
+    are those of the net. negative: the authors' .01 is reached in long runs only.
+    """
+
+    threshold: float = 0.95
+    weight: float = 1.0
+    negative: float = 0.1
+    start: float = 0.4
+
+    targets = frozenset({"label"})
+    ranges: ClassVar = {"negative": (0, 1)}
+    views = ("weak", "strong")
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {"ratio": 2, "start": 475 / 512, "negative": 0.01}
+    }
+
+    def parts(
+        self, build: Callable[[], nn.Module], features: int, classes: int
+    ) -> dict[str, nn.Module]:
+        hidden = nn.Sequential(nn.Linear(features, features), nn.ReLU())
+        return {"detector": hidden.append(nn.Linear(features, classes))}
+
+    def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
+        z = net.part("net.features", params, batch.x, batch.weak, batch.strong)
+        x, weak, strong = net.part("net.head", params, *z)
+        known, found, found_strong = net.part("detector", params, *z)
+        labeled = cross_entropy(x, batch.y) + one_against_all(known, batch.y)
+        mined = found.detach().sigmoid() < self.negative
+        begun = batch.step >= self.start * self.steps
+        refused = mean_of(mined & begun, -logsigmoid(-found_strong))
+        return labeled, self.weight * trusted(weak, strong, self.threshold).mean() + refused, state
+
+    def inconsistency(self, net: Net, params: Tensor, rows: Tensor) -> Tensor:
+        z = net.part("net.features", params, rows)
+        label = net.part("net.head", params, z).argmax(-1, keepdim=True)
+        return 1 - net.part("detector", params, z).sigmoid().gather(1, label)[:, 0]

@@ -1,0 +1,65 @@
+"""UASD (Chen et al., 2020, AAAI), uncertainty-aware self-distillation."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+
+from robustssl.algorithms._guesses import mean_of
+from robustssl.deep import (
+    Batch,
+    DeepClassifier,
+    Loss,
+    Net,
+    Shape,
+    State,
+    Tensor,
+    cross_entropy,
+    frozen,
+)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class UASD(DeepClassifier):
+    """Agree with the mean q of all former answers on a row, if it is as confident as labeled rows
+    are on average: CE + weight r mean over kept rows of H(q, p(w(u))), kept if max q >= threshold.
+
+    start: the share of the steps before, on labels alone. The authors' threshold is the mean
+    confidence on labeled validation rows; here there are none to spare, and it is that on strong
+    views of the labeled rows, averaged with `decay`.
+    """
+
+    weight: float = 1.0
+    start: float = 0.2
+    warmup: float = 0.6
+    decay: float = 0.99
+
+    targets = frozenset({"label"})
+    views = ("weak", "x_strong")
+    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {"warmup": 1.0}}
+
+    def init(self, params: Tensor, shape: Shape) -> State:
+        return {
+            "q": params.new_zeros(shape.rows, shape.classes),
+            "visits": params.new_zeros(shape.rows),
+            "threshold": params.new_tensor(0.9),
+        }
+
+    def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
+        labeled, logits = net(params, batch.x), net(params, batch.weak)
+        sure = net(frozen(params), batch.x_strong).softmax(-1).amax(-1).mean()
+        threshold = torch.lerp(sure, state["threshold"], self.decay)
+        started = (batch.step >= self.start * self.steps).to(logits.dtype)
+        visits = state["visits"][batch.index] + started
+        before = state["q"][batch.index]
+        q = before + started * (logits.detach().softmax(-1) - before) / visits.clamp(min=1)[:, None]
+        kept = started * (q.amax(-1) >= threshold)
+        unlabeled = mean_of(kept, cross_entropy(logits, q, reduction="none"))
+        after = {
+            **state,
+            "q": state["q"].index_copy(0, batch.index, q),
+            "visits": state["visits"].index_copy(0, batch.index, visits),
+            "threshold": threshold,
+        }
+        weight = self.weight * self.slow_ramp(batch, self.warmup)
+        return cross_entropy(labeled, batch.y), weight * unlabeled, after

@@ -68,7 +68,9 @@ def options(
 StoreOption = Annotated[
     Path, typer.Option("--store", "-s", help="The file that keeps the records (SQLite).")
 ]
-ScoreOption = Annotated[str, typer.Option(help="accuracy, balanced_accuracy, macro_f1 or auroc.")]
+ScoreOption = Annotated[
+    str, typer.Option(help="accuracy, balanced_accuracy, macro_f1, auroc or detection.")
+]
 DEFAULT_STORE = Path("robustssl.sqlite")
 
 
@@ -222,7 +224,9 @@ def list_(
         return
     for row in rows:
         row["presets"] = ", ".join(row.get("presets", ()))
-    columns = [name for name in ("name", "presets", "summary") if any(row[name] for row in rows)]
+        row["built for"] = ", ".join(row.get("targets", ()))
+    told = ("name", "presets", "built for", "summary")
+    columns = [name for name in told if any(row[name] for row in rows)]
     cells = [[row[name] for name in columns] for row in rows]
     if format_ is Format.csv:
         csv.writer(sys.stdout).writerows([columns, *cells])
@@ -317,6 +321,8 @@ def show_algorithm(
     for budget, values in getattr(found, "budgets", {}).items():
         out.print(f"budget {budget}: " + registry.spell(name, values), **PLAIN)
     out.print(f"baseline: {getattr(found, 'baseline', None) or 'none'}", **PLAIN)
+    if found_targets := sorted(getattr(found, "targets", ())):
+        out.print(f"built for inconsistent: {', '.join(found_targets)}", **PLAIN)
 
 
 @show_app.command("environment")

@@ -10,7 +10,7 @@ from robustssl.cell import Cell, Versions, cell_key
 from robustssl.errors import InputError
 from robustssl.registry import parse
 
-SCORES = ("accuracy", "balanced_accuracy", "macro_f1", "auroc")
+SCORES = ("accuracy", "balanced_accuracy", "macro_f1", "auroc", "detection")
 
 
 @dataclass(frozen=True)

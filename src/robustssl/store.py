@@ -25,6 +25,7 @@ from robustssl.errors import InputError
 from robustssl.record import SCORES, Record
 
 SCHEMA = 1
+_COLUMNS = SCORES[:4]  # scores that came later are among the others, so that old stores last
 
 _tables = sa.MetaData()
 
@@ -56,7 +57,7 @@ _records = sa.Table(
     sa.Column("t", sa.Float, nullable=False),
     sa.Column("seed", sa.Integer, nullable=False),
     sa.Column("versions", sa.JSON, nullable=False),
-    *(sa.Column(name, sa.Float) for name in SCORES),
+    *(sa.Column(name, sa.Float) for name in _COLUMNS),
     sa.Column("other_scores", sa.JSON, nullable=False),
     sa.Column("seconds", sa.Float, nullable=False),
     sa.Column("error", sa.String),
@@ -152,12 +153,12 @@ class Store:
         shared = {k: v for k, v in record.provenance.items() if k not in own}
         row = {
             **{name: getattr(record.cell, name) for name in _CELL},
-            **{name: record.scores.get(name) for name in SCORES},
+            **{name: record.scores.get(name) for name in _COLUMNS},
             **own,
             "key": record.key,
             "params": record.cell.params,
             "versions": record.versions,
-            "other_scores": {k: v for k, v in record.scores.items() if k not in SCORES},
+            "other_scores": {k: v for k, v in record.scores.items() if k not in _COLUMNS},
             "seconds": record.seconds,
             "error": record.error,
             "warnings": record.warnings,
@@ -208,7 +209,8 @@ class Store:
         `stale` marks records of another version of algorithm, environment or dataset than the
         present one.
         """
-        columns = ("key", *_CELL, *SCORES, "params", "versions", "seconds", "error", "warnings")
+        scores = (*_COLUMNS, "other_scores")
+        columns = ("key", *_CELL, *scores, "params", "versions", "seconds", "error", "warnings")
         query = sa.select(*(_records.c[name] for name in columns)).order_by(_records.c.id)
         with self._refusals(), self._engine.connect() as connection:
             rows = connection.execute(query).all()
@@ -219,7 +221,9 @@ class Store:
             registry.spell(name, dict(params))
             for name, params in zip(frame.algorithm, frame.params, strict=True)
         ]
-        return frame.drop(columns=["params", "versions"])
+        for name in SCORES[len(_COLUMNS) :]:
+            frame[name] = [others.get(name, np.nan) for others in frame.other_scores]
+        return frame.drop(columns=["params", "versions", "other_scores"])
 
 
 def failures(frame: pd.DataFrame) -> pd.DataFrame:

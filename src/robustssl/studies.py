@@ -159,6 +159,12 @@ _REFERENCE = (
     *("label_spreading", "tri_training", "assemble"),
 )
 
+_ROBUST = (
+    *("uasd", "cafa", "mtcf", "fix_a_step", "defixmatch", "ggr"),
+    *("adamatch", "bidirectional_adaptation"),
+    *("openmatch", "iomatch", "scomatch", "ssb", "scarf", "feature_dropout"),
+)
+
 NAMED: Mapping[str, Mapping[str, Any]] = {
     "quickstart": {
         "title": "Four learners and their baselines on three small tables, in three environments",
@@ -170,6 +176,13 @@ NAMED: Mapping[str, Mapping[str, Any]] = {
         ],
         "environments": ["distribution", "label", "feature"],
         "datasets": ["iris", "wine", "digits"],
+        "labels": [5],
+    },
+    "robust-digits": {
+        "title": "The methods that claim robustness, FixMatch and their baseline, on digits",
+        "algorithms": ["supervised_net", "fixmatch", *_ROBUST],
+        "environments": ["distribution", "label", "feature"],
+        "datasets": ["digits"],
         "labels": [5],
     },
     "reproduce-statistical": {

@@ -79,6 +79,7 @@ class _Job:
     made_with: dict[str, Any]
     model: Any = None
     split: Any = None
+    aside: Any = None
     record: Record | None = None
 
     @contextmanager
@@ -118,6 +119,7 @@ def _prepare(job: _Job) -> None:
     prepared = prepare(cell.dataset, cell.environment, cell.labels, cell.seed)
     together = hasattr(kind, "fit_together")
     job.split = prepared.split(cell.t, views=together)
+    job.aside = prepared.aside(views=together)
     job.model = registry.estimator(cell.algorithm, **dict(cell.params))
     if "random_state" in job.model.get_params() and "random_state" not in dict(cell.params):
         named = replace(cell, dataset=prepared.pools.data.name)
@@ -151,7 +153,7 @@ def _score(job: _Job, seconds: float, keep_predictions: bool) -> Record:
     return Record(
         job.cell,
         job.cell.versions,
-        scores=_scores(job.model, job.split, predicted),
+        scores=_scores(job.model, job.split, predicted) | _detection(job),
         seconds=seconds,
         digest=digest(job.split.test_rows, predicted),
         predictions=tuple(predicted.tolist()) if keep_predictions else None,
@@ -171,6 +173,17 @@ def _scores(model: Any, split: Split, predicted: npt.NDArray[Any]) -> dict[str, 
         p = p[:, 1] if p.shape[1] == 2 else p
         scores["auroc"] = roc_auc_score(truth, p, multi_class="ovr", labels=model.classes_)
     return {name: float(value) for name, value in scores.items()}
+
+
+def _detection(job: _Job) -> dict[str, float]:
+    """How well the method's own score tells inconsistent rows, which no split uses, from test
+    rows.
+    """
+    if not len(job.aside) or not hasattr(job.model, "inconsistency_score"):
+        return {}
+    parts = [job.model.inconsistency_score(X) for X in (job.split.X_test, job.aside)]
+    foreign = np.repeat([0, 1], [len(part) for part in parts])
+    return {"detection": float(roc_auc_score(foreign, np.concatenate(parts)))}
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +209,13 @@ class Prepared:
             versions = (self.preprocess(texts) for texts in text_versions(split.X))
             X = np.stack([X, *versions], axis=2)
         return replace(split, X=X, X_test=self.test_features)
+
+    def aside(self, views: bool = False) -> Matrix:
+        """The inconsistent rows that are set aside; none where `split` scales on its own."""
+        rows = self.pools.aside[:0] if self.environment.scales else self.pools.aside
+        X = self.environment.degrade(self.pools, rows)
+        as_it_is = len(rows) == 0 or (views and self.pools.data.kind == "image")
+        return X if as_it_is else self.preprocess(X)
 
     @cached_property
     def test_features(self) -> Matrix:

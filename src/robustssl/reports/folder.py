@@ -1,17 +1,18 @@
 """The report of a store: a folder with a table (markdown, csv, LaTeX) and the curves (PNG, SVG)."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from tabulate import tabulate
 
+from robustssl import registry
 from robustssl.errors import InputError
 from robustssl.reports.plot import draw_curves, save
-from robustssl.reports.table import show, show_interval, study_table
-from robustssl.results import curves, tidy
+from robustssl.reports.table import metric_table, show, show_interval, study_table
+from robustssl.results import KeyedCurve, curves, tidy
 from robustssl.store import Store, failures
 
 
@@ -24,6 +25,7 @@ def report(
     """Write the report of a store into a folder; returns the files written."""
     with Store(store, create=False) as opened:
         frame, everything = tidy(opened, score), opened.frame()
+        detected = _detection_curves(opened)
     if frame.empty:
         raise InputError(f"{store} holds no scores to report; `robustssl status` tells why")
     with warnings.catch_warnings(record=True) as caught:
@@ -35,18 +37,33 @@ def report(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         files = {
-            "table.md": _page(table, [*notes, *_omissions(everything)], score),
+            "table.md": _page(table, detected, [*notes, *_omissions(everything)], score),
             "table.csv": table.to_csv(index=False),
             "table.tex": _latex(table),
         }
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")
-        pictures = save(
-            draw_curves([c for c in found if {0.0, 1.0} <= set(c.ts)], score), folder / "rac"
-        )
+        pictures = [
+            file
+            for name, drawn, what in (("rac", found, score), ("detection", detected, "detection"))
+            if drawn
+            for file in save(draw_curves(_whole(drawn), what), folder / name)
+        ]
     except OSError as error:
         raise InputError(f"cannot write the report to {folder}: {error.strerror}") from error
     return [*(folder / name for name in files), *pictures]
+
+
+def _whole(found: Sequence[KeyedCurve]) -> list[KeyedCurve]:
+    return [curve for curve in found if {0.0, 1.0} <= set(curve.ts)]
+
+
+def _detection_curves(store: Store) -> list[KeyedCurve]:
+    """How well each method tells inconsistent rows, where it says so and there are some."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of learners that do not say so
+        frame = tidy(store, "detection")
+        return _whole(curves(frame)) if len(frame) else []
 
 
 _CAPTION = """\
@@ -54,28 +71,58 @@ The score is {score}. In brackets: 95% intervals over seeds (jackknife, Student'
 bias-corrected estimate; in parentheses: the plain value of the mean curve, where it differs.
 Floor: what EVM would be if seeds alone moved the curve. p: of a curve that does not depend on t.
 Gain: mean difference to the matched baseline over all t. Break-even: the first t at which the curve
-falls below it (none: not up to 1).
+falls below it (none: not up to 1). Built for: the inconsistencies that the authors had in mind, in
+bold where this is one.
+"""
+
+_DETECTION = """\
+## Detection
+
+![Detection over the inconsistency t](detection.png)
+
+How well a method's own score tells inconsistent rows, set aside before any fit, from test rows:
+AUROC, over all t (with a 95% interval over seeds) and at each. 0.5 is chance. Methods that have no
+score of their own are judged by how unsure they are (1 - max p).
 """
 
 _TASK = ["environment", "dataset", "labels", "source", "target"]
 
 
-def _page(table: pd.DataFrame, notes: Sequence[str], score: str) -> str:
+def _page(
+    table: pd.DataFrame, detected: Sequence[KeyedCurve], notes: Sequence[str], score: str
+) -> str:
     parts = [
         "# Robustness Analysis Curves\n",
         "![Score over the inconsistency t](rac.png)\n",
         _CAPTION.format(score=score.replace("_", " ")),
     ]
-    for task, rows in table.groupby(_TASK, dropna=False):
-        words = [str(word) for word in task if not pd.isna(word)]
-        words[2] += " labels a class"
-        parts.append(f"## {', '.join(words)}\n")
-        best_first = rows.sort_values("AUC", ascending=False)
-        parts.append(tabulate(_columns(best_first), headers="keys", tablefmt="github", **_AS_IS))
-        parts.append("")
+    parts += _tables(table, _columns, "##")
+    if detected:
+        points = [dict(zip(c.ts.tolist(), c.scores.mean(0), strict=True)) for c in detected]
+        found = metric_table(detected, intervals=True).assign(points=points)
+        parts += [_DETECTION, *_tables(found, _detection_columns, "###")]
     if notes:
         parts += ["## Notes\n", *(f"- {note}" for note in notes), ""]
     return "\n".join(parts)
+
+
+def _tables(table: pd.DataFrame, columns: Any, heading: str) -> Iterator[str]:
+    """For every task a heading and its rows, best first."""
+    for task, rows in table.groupby(_TASK, dropna=False):
+        words = [str(word) for word in task if not pd.isna(word)]
+        words[2] += " labels a class"
+        yield f"{heading} {', '.join(words)}\n"
+        best_first = rows.sort_values("AUC", ascending=False)
+        yield str(tabulate(columns(best_first), headers="keys", tablefmt="github", **_AS_IS))
+        yield ""
+
+
+def _detection_columns(rows: pd.DataFrame) -> pd.DataFrame:
+    shown = pd.DataFrame({"algorithm": rows.algorithm})
+    shown["all t"] = [show_interval(row, "AUC") for _, row in rows.iterrows()]
+    for t in rows.points.iloc[0]:
+        shown[f"t = {t:g}"] = [show(points.get(t)) for points in rows.points]
+    return shown
 
 
 _AS_IS: Any = {"showindex": False, "disable_numparse": True}
@@ -83,7 +130,13 @@ _AS_IS: Any = {"showindex": False, "disable_numparse": True}
 
 def _columns(rows: pd.DataFrame) -> pd.DataFrame:
     """The columns a reader wants first; the csv has them all."""
-    shown = pd.DataFrame({"algorithm": rows.algorithm, "seeds": rows.seeds.map(str)})
+    shown = pd.DataFrame({"algorithm": rows.algorithm})
+    if rows.targets.any():
+        shown["built for"] = [
+            targets.replace(here := registry.parse(environment)[0], f"**{here}**")
+            for targets, environment in zip(rows.targets, rows.environment, strict=True)
+        ]
+    shown["seeds"] = rows.seeds.map(str)
     for name in ("AUC", "WA", "EVM", "VS", "RCC"):
         shown[name] = [show_interval(row, name) for _, row in rows.iterrows()]
         if name == "EVM":

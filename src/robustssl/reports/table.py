@@ -111,6 +111,7 @@ def study_table(found: Sequence[KeyedCurve]) -> pd.DataFrame:
         floor = curve.noise_floor()
         more.append(
             {
+                "targets": ", ".join(sorted(trait(key["algorithm"], "targets") or ())),
                 "seeds": curve.seeds,
                 "EVM_floor": floor["EVM"],
                 "VS_floor": floor["VS"],

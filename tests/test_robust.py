@@ -1,0 +1,420 @@
+"""The methods that claim robustness: each does what it is named for, on data made to show it."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from own_net import Normed
+from sklearn.metrics import roc_auc_score
+from test_deep import digits, rows, stack_of
+
+import robustssl
+from robustssl import InputError, registry
+from robustssl.algorithms.adamatch import AdaMatch
+from robustssl.algorithms.bidirectional_adaptation import matching
+from robustssl.algorithms.cafa import CAFA
+from robustssl.algorithms.defixmatch import DeFixMatch
+from robustssl.algorithms.feature_dropout import FeatureDropout
+from robustssl.algorithms.mtcf import otsu
+from robustssl.algorithms.scarf import SCARF
+from robustssl.algorithms.uasd import UASD
+from robustssl.cell import Cell
+from robustssl.deep.estimator import _Training
+from robustssl.deep.types import Batch
+from robustssl.results import read
+from robustssl.worker import prepare, run_group
+
+ROBUST = [
+    *("uasd", "cafa", "mtcf", "fix_a_step", "defixmatch", "ggr", "adamatch"),
+    *("bidirectional_adaptation", "openmatch", "iomatch", "scomatch", "ssb", "scarf"),
+    "feature_dropout",
+]
+
+
+@pytest.fixture(autouse=True)
+def _one_thread_of_the_processor(monkeypatch):
+    torch.set_num_threads(1)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+
+
+# Detection: half of the unlabeled rows are of classes that have no labels
+
+
+def open_set(seed, apart):
+    """X, y, seen and unseen test rows: six round clusters, so far apart; three have 10 labels."""
+    rng = np.random.default_rng(seed)
+    centres = apart * rng.normal(size=(6, 10))
+
+    def draw(classes, count):
+        return centres[rng.choice(classes, count)] + rng.normal(size=(count, 10))
+
+    y = np.repeat([0, 1, 2], 10)
+    X = np.vstack([centres[y] + rng.normal(size=(30, 10)), draw(3, 150), draw([3, 4, 5], 150)])
+    mean, deviation = X.mean(0), X.std(0)
+    seen, unseen = draw(3, 500), draw([3, 4, 5], 500)
+    y = np.concatenate([y, np.full(300, -1)])
+    return tuple((part - mean) / deviation for part in (X, seen, unseen)), y
+
+
+@cache
+def detection(spec, apart, seeds=10):
+    """The mean AUROC of a method's own score."""
+    data = [open_set(seed, apart) for seed in range(seeds)]
+    models = [registry.estimator(spec, random_state=seed) for seed in range(seeds)]
+    assert models[0].fit_together(models, [(X, y) for (X, _, _), y in data]) == [None] * seeds
+    found = []
+    for model, ((_, seen, unseen), _) in zip(models, data, strict=True):
+        scores = model.inconsistency_score(np.vstack([seen, unseen]))
+        found.append(roc_auc_score(np.repeat([0, 1], [len(seen), len(unseen)]), scores))
+    return np.mean(found)
+
+
+@pytest.mark.parametrize("name", ["uasd", "mtcf", "openmatch", "iomatch", "scomatch"])
+def test_unseen_classes_are_scored_as_less_consistent(name):
+    assert detection(name, apart=4.0) > 0.8
+    assert detection(name, apart=0.5) > detection("supervised_net", apart=0.5)
+
+
+def test_mined_negatives_make_ssb_a_better_detector():
+    assert detection("ssb", apart=0.5) > detection("ssb[negative=0.0]", apart=0.5) + 0.02
+
+
+@given(st.lists(st.floats(0, 1, width=32), min_size=2, max_size=30), st.integers(2, 30))
+def test_otsus_threshold_is_the_best_of_all(scores, count):
+    count = min(count, len(scores))
+    used = np.sort(np.array(scores[:count]))
+    padded = torch.tensor([*used, *[9.0] * 5], dtype=torch.float64)
+    found = float(otsu(padded, torch.arange(len(padded)) < count))
+
+    def apart(threshold):
+        low, high = used[used < threshold], used[used >= threshold]
+        if not len(low) or not len(high):
+            return 0.0
+        return len(low) * len(high) * (low.mean() - high.mean()) ** 2
+
+    assert apart(found) == pytest.approx(max(map(apart, used)), abs=1e-9)
+
+
+def test_uasd_keeps_the_mean_of_all_answers_and_the_confidence_on_labeled_rows():
+    X, y = rows(0)
+    model = UASD(net="mlp[width=8]", batch=45, steps=9, start=1 / 3, precision="fp64", decay=0.0)
+    model.random_state = 0
+    stack = stack_of(model, X, y)
+    stack.batches.put(stack.batches.draw())
+    answers = []
+    for step in range(9):
+        batch = Batch(**{k: v[0] for k, v in stack.batches.at(stack.step_number).items()})
+        answer, strong = stack.net(stack.params[0], batch.weak, batch.x_strong)
+        if step >= 3:
+            order = batch.index.argsort(stable=True)
+            last = {int(i): p for i, p in zip(batch.index, answer.softmax(-1), strict=True)}
+            answers.append(torch.stack([last[i] for i in range(30)]))
+            assert len(order) == 45
+        sure = strong.softmax(-1).amax(-1).mean()
+        stack.step()
+        assert float(stack.state["threshold"][0]) == pytest.approx(float(sure), abs=1e-12)
+    assert (stack.state["q"][0] - torch.stack(answers).mean(0)).abs().max() < 1e-12
+
+
+# Gradients
+
+
+vectors = st.lists(st.floats(-100, 100), min_size=5, max_size=5)
+
+
+@pytest.mark.parametrize("name", ["ggr", "fix_a_step"])
+@given(vectors, vectors)
+def test_no_unlabeled_gradient_opposes_the_labeled_one(name, labeled, unlabeled):
+    g_l = torch.tensor(labeled, dtype=torch.float64)
+    g_u = torch.tensor(unlabeled, dtype=torch.float64)
+    added = registry.estimator(name).combine(g_l, g_u) - g_l
+    assert g_l @ added >= -1e-9 * (1 + g_l.norm() * g_u.norm())
+    if g_l @ g_u >= 0:
+        assert torch.allclose(added, g_u)
+    else:
+        inside = g_u - (g_l @ g_u) / (g_l @ g_l) * g_l
+        assert torch.allclose(added, inside if name == "ggr" else torch.zeros(5).double())
+
+
+@pytest.mark.parametrize("name", ["ggr", "fix_a_step"])
+def test_and_they_do_oppose_each_other_in_training(name, monkeypatch):
+    """On labels that are wrong, so that confident guesses fight them; every step is watched."""
+    kind, met = registry.algorithm(name), []
+    plain = kind.combine
+
+    def watched(self, labeled, unlabeled):
+        combined = plain(self, labeled, unlabeled)
+        met.append([float(labeled @ unlabeled), float(labeled @ (combined - labeled))])
+        return combined
+
+    monkeypatch.setattr(kind, "combine", watched)
+    X, y = rows(0)
+    y[:15] = np.random.default_rng(0).permutation(y[:15])
+    base = (
+        {"base": "pseudo_label[threshold=0.4,warmup=0.1]"} if name == "ggr" else {"threshold": 0.4}
+    )
+    options = {"net": "mlp[width=8]", "steps": 120, "precision": "fp64", "random_state": 0}
+    registry.estimator(name, **base, **options).fit(X, y)
+    before, after = np.array(met).T
+    assert (before < 0).sum() > 5
+    assert after.min() > -1e-12
+
+
+@pytest.mark.parametrize("base", ["uda", "mixmatch", "openmatch", "mtcf", "feature_dropout"])
+def test_ggr_is_its_base_where_gradients_agree(base, monkeypatch):
+    """Whatever state, noise, heads or refreshing its base has."""
+    monkeypatch.setattr(registry.algorithm("ggr"), "combine", lambda self, a, b: a + b)
+    given = {"net": "mlp[width=8]", "steps": 30, "precision": "fp64", "random_state": 3}
+    X, y = rows(1)
+    ours = registry.estimator("ggr", base=base, **given).fit(X, y)
+    theirs = registry.estimator(base, **given).fit(X, y)
+    assert np.abs(ours.predict_proba(X) - theirs.predict_proba(X)).max() < 1e-9
+    scores = ours.inconsistency_score(X), theirs.inconsistency_score(X)
+    assert np.abs(scores[0] - scores[1]).max() < 1e-9
+
+
+# The data distribution
+
+
+def test_defixmatchs_unlabeled_loss_has_mean_zero_where_sets_are_alike():
+    """At the start, over 400 draws of both sets from one distribution; FixMatch's has not."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(3, 8))
+    model = DeFixMatch(net="mlp[width=16]", batch=32, threshold=0.4, precision="fp64")
+    model.random_state = 0
+    values, half = [], []
+    for draw in range(400):
+        truth = rng.integers(3, size=64)
+        truth[:3] = [0, 1, 2]  # every class has a label
+        X = centres[truth] + rng.normal(size=(64, 8))
+        y = np.where(np.arange(64) < 32, truth, -1)
+        stack = stack_of(model, X, y)
+        if draw == 0:
+            params = stack.params[0]
+        stack.batches.put(stack.batches.draw())
+        fields = {k: v[0] for k, v in stack.batches.at(stack.step_number).items()}
+        _, unlabeled, _ = model.loss(stack.net, params, Batch(**fields), {})
+        values.append(float(unlabeled))
+        fields["x"], fields["x_strong"] = fields["weak"] * 0, fields["strong"] * 0
+        half.append(float(model.loss(stack.net, params, Batch(**fields), {})[1]))
+    error = np.std(values) / np.sqrt(len(values))
+    assert abs(np.mean(values)) < 3 * error
+    assert abs(np.mean(half)) > 10 * error
+
+
+def test_adamatchs_threshold_follows_the_confidence_on_labeled_rows():
+    """The same unlabeled rows are trusted beside unsure labeled rows, and not beside sure ones."""
+    X, y = rows(0)
+    model = AdaMatch(net="linear", batch=16, precision="fp64", random_state=0, steps=10)
+    stack = stack_of(model, X, y)
+    stack.batches.put(stack.batches.draw())
+    fields = {k: v[0] for k, v in stack.batches.at(stack.step_number).items()}
+    fields["step"] = torch.tensor(9.0, dtype=torch.float64)
+    state = {name: value[0] for name, value in stack.state.items()}
+
+    def loss(scale):
+        labeled = {k: scale * fields[k] for k in ("x", "x_strong")}
+        return float(
+            model.loss(stack.net, stack.params[0], Batch(**{**fields, **labeled}), state)[1]
+        )
+
+    losses = [loss(scale) for scale in (0.0, 0.5, 1.0, 2.0, 4.0, 1000.0)]
+    assert losses == sorted(losses, reverse=True)
+    assert losses[0] > 0.5
+    assert losses[-1] == 0
+
+
+def test_matched_rows_have_the_mean_of_the_others():
+    rng = torch.Generator().manual_seed(0)
+    rows_ = torch.randn(200, 3, generator=rng, dtype=torch.float64)
+    others = 0.5 * torch.randn(300, 3, generator=rng, dtype=torch.float64) + torch.tensor([1, 0, 0])
+    weights = matching(rows_, others, bound=10.0)
+    off = (weights[:, None] * rows_).mean(0) - others.mean(0)
+    assert off.norm() < 0.02
+    assert (rows_.mean(0) - others.mean(0)).norm() > 0.8
+    assert weights.min() >= 0
+    assert weights.max() <= 10
+    assert float(weights.mean()) == pytest.approx(1, abs=1e-3)
+    assert torch.corrcoef(torch.stack([weights, rows_[:, 0]]))[0, 1] > 0.7
+
+
+def test_cafa_weights_shared_classes_above_private_ones():
+    """Four classes have labels, two of them unlabeled rows."""
+    found = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        centres = 3 * rng.normal(size=(4, 8))
+        truth = np.concatenate([np.repeat(np.arange(4), 10), rng.integers(2, size=300)])
+        X = centres[truth] + rng.normal(size=(340, 8))
+        X = (X - X.mean(0)) / X.std(0)
+        y = np.where(np.arange(340) < 40, truth, -1)
+        model = CAFA(random_state=seed)
+        model._encode(X, y)
+        training = _Training(model, (8,), 4, None, None, lambda step: None)
+        stack = training.stack([model._problem(X, y)])
+        stack.train()
+        found.append(stack.state["classes"][0].tolist())
+    weights = np.mean(found, 0)
+    assert weights[:2].min() > 1.2 * weights[2:].max()
+
+
+# The feature space
+
+
+def lacking(X, seed):
+    """Half of the features are lost, of every row others."""
+    rng = np.random.default_rng(seed)
+    return np.where(rng.random(X.shape) < 0.5, 0.0, X)
+
+
+def test_a_net_trained_without_some_features_can_do_without_them():
+    tasks = [digits(seed) for seed in range(6)]
+    scores = {}
+    for name in ("fixmatch", "feature_dropout"):
+        models = [registry.estimator(name, random_state=seed) for seed in range(6)]
+        models[0].fit_together(models, [(X, y) for X, y, _, _ in tasks])
+        scores[name] = [
+            np.mean(model.predict(lacking(X_test, seed)) == y_test)
+            for seed, (model, (_, _, X_test, y_test)) in enumerate(zip(models, tasks, strict=True))
+        ]
+    gains = np.subtract(scores["feature_dropout"], scores["fixmatch"])
+    assert gains.mean() > 2 * gains.std(ddof=1) / np.sqrt(len(gains))
+
+
+def test_lost_features_have_the_mean_of_the_labeled_rows():
+    X, y = rows(0)
+    model = FeatureDropout(net="linear", batch=8, most=1.0, precision="fp64", random_state=0)
+    stack = stack_of(model, X, y)
+    stack.refresh()
+    assert np.abs(stack.state["mean"][0].numpy() - X[:15].mean(0)).max() < 1e-12
+    chance = model.noise(np.random.default_rng(0), (500, 8, 4))
+    lost = chance.mean((0, 2))
+    assert chance.shape == (500, 16, 4)
+    assert np.abs(lost - 0.5).max() < 0.1
+
+
+def test_scarf_tells_a_corrupted_row_from_others():
+    """After its first half the loss is far below that of chance, and labels have done nothing."""
+    X, y, _, _ = digits(0)
+    model = SCARF(steps=200, start=1.0, random_state=0, temperature=0.2)
+    stack = _Training(model, X.shape[1:], 10, None, None, lambda step: None).stack(
+        [(model._encode(X, y), model._problem(X, y))[1]]
+    )
+    head = stack.net.unpack(stack.params[0])["net.head.weight"].clone()
+    stack.train()
+    assert stack.losses[0, 0] == 0
+    assert float(stack.losses[0, 1]) < 0.5 * np.log(32)
+    after = stack.net.unpack(stack.params[0])["net.head.weight"]
+    assert (after - head).norm() < 0.1 * head.norm()  # weight decay alone
+    noise = model.noise(np.random.default_rng(0), (50, 8, 4))
+    assert np.mean(noise[:, 0] < model.corruption) == pytest.approx(0.6, abs=0.05)
+
+
+# What users see
+
+
+@pytest.mark.parametrize("name", ROBUST)
+def test_what_it_was_built_for_is_known(name):
+    (entry,) = [e for e in registry.catalog("algorithm") if e["name"] == name]
+    assert set(entry["targets"]) <= {"distribution", "label", "feature"}
+    assert entry["targets"]
+
+
+@pytest.mark.parametrize("name", ROBUST)
+def test_every_method_scores_rows(name):
+    X, y = rows(0)
+    model = registry.estimator(name, steps=20, random_state=0).fit(X, y)
+    scores = model.inconsistency_score(X)
+    assert scores.shape == (len(X),)
+    assert np.isfinite(scores).all()
+    assert np.ptp(scores) > 0
+
+
+def test_a_score_where_nothing_was_trained():
+    X, y = rows(0)
+    only = registry.estimator("openmatch").fit(X, np.where(y == 0, 0, -1))
+    assert (only.inconsistency_score(X) == 0).all()
+    known = registry.estimator("openmatch", steps=20, random_state=0).fit(X[:15], y[:15])
+    plain = registry.estimator("supervised_net", steps=20, random_state=0).fit(X[:15], y[:15])
+    assert np.array_equal(known.inconsistency_score(X), plain.inconsistency_score(X))
+    with pytest.raises(Exception, match="not fitted"):
+        registry.estimator("openmatch").inconsistency_score(X)
+
+
+def test_the_run_stores_how_well_set_aside_rows_are_detected(tmp_path):
+    cell = Cell("openmatch", "label", "wine", 5, 1.0, 0, (("steps", 60),))
+    (record,) = run_group((cell,))
+    prepared = prepare("wine", "label", 5, 0)
+    split, aside = prepared.split(1.0), prepared.aside()
+    assert len(aside) == len(prepared.pools.aside) > 0
+    assert not set(prepared.pools.aside) & {*split.rows, *split.test_rows}
+    chance = cell.rng("dataset", "labels", "seed").integers(2**31)
+    model = registry.estimator("openmatch", steps=60, random_state=int(chance))
+    model.fit(split.X, split.y)
+    parts = [model.inconsistency_score(X) for X in (split.X_test, aside)]
+    truth = np.repeat([0, 1], [len(part) for part in parts])
+    assert record.scores["detection"] == roc_auc_score(truth, np.concatenate(parts))
+    for where in ("feature", "label"):
+        study = {
+            "algorithms": ["supervised_net[steps=20]", "openmatch[steps=20]", "label_spreading"],
+            "environments": [where],
+            "datasets": ["wine"],
+            "ts": [0, 1],
+            "seeds": 2,
+        }
+        robustssl.run(study, tmp_path / f"{where}.sqlite", workers=1, progress=False)
+    robustssl.report(tmp_path / "label.sqlite", tmp_path / "report")
+    page = (tmp_path / "report" / "table.md").read_text()
+    assert "## Detection" in page
+    assert "| openmatch[steps=20]      | **label**" in page
+    assert (tmp_path / "report" / "detection.png").exists()
+    assert "label_spreading" not in page.partition("## Detection")[2].partition("## Notes")[0]
+    robustssl.report(tmp_path / "feature.sqlite", tmp_path / "other")
+    assert "Detection" not in (tmp_path / "other" / "table.md").read_text()
+    frame = read(tmp_path / "label.sqlite", "detection")
+    assert set(frame.algorithm) == {"supervised_net[steps=20]", "openmatch[steps=20]"}
+    assert frame.score.between(0, 1).all()
+
+
+# What goes wrong
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        ("ggr[base=fixmtch]", "fixmatch"),
+        ("ggr[base=self_training]", "sees unlabeled rows"),
+        ("ggr[base=supervised_net]", "sees unlabeled rows"),
+        ("ggr[base=fix_a_step]", "combines its gradients itself"),
+        ("ggr[base=ggr]", "combines its gradients itself"),
+        ("ggr[base=fixmatch[ratio=7]]", "give ratio to ggr"),
+        ("ggr[base=fixmatch[threshold=-1]]", "threshold = -1"),
+    ],
+)
+def test_a_base_that_cannot_be_is_refused_before_anything_runs(spec, reason, tmp_path):
+    study = {"algorithms": [spec], "environments": "label", "datasets": "iris"}
+    with pytest.raises(InputError, match=reason):
+        robustssl.run(study, tmp_path / "store.sqlite", progress=False)
+
+
+def test_a_base_has_one_spelling():
+    assert registry.canonical("algorithm", "ggr[base=fixmatch[threshold=0.95]]") == "ggr"
+    spec = "ggr[base=uda[threshold=0.70],steps=500]"
+    assert registry.canonical("algorithm", spec) == "ggr[base=uda[threshold=0.7]]"
+
+
+@pytest.mark.parametrize("name", ["scarf", "feature_dropout"])
+def test_images_have_no_features_to_lose(name):
+    X = np.zeros((20, 8, 8, 1), np.uint8)
+    with pytest.raises(InputError, match="takes rows of a table or text, not of an image"):
+        registry.estimator(name).fit(X, np.r_[0, 1, np.full(18, -1)])
+
+
+def test_a_method_with_heads_needs_a_net_with_features():
+    X, y = rows(0)
+    with pytest.raises(InputError, match="`features` and `head`, unlike own_net:Normed"):
+        registry.estimator("openmatch", net="own_net:Normed").fit(X, y)
+    assert not hasattr(Normed, "features")

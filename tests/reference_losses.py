@@ -1,11 +1,17 @@
 """Every deep method once more, in plain loops over rows: what the engine is compared with.
 
-A loss takes a module, its average and one batch, and keeps what it remembers in `memory`.
+A loss takes a module, its average and one batch, and keeps what it remembers in `memory`, where it
+finds all labeled rows. Parts beside a net are attributes of the module, as the net itself is then.
 """
 
 import math
+from collections import deque
+from dataclasses import replace
+from types import SimpleNamespace
 
 import torch
+
+from robustssl import registry
 
 
 def softmax(logits):
@@ -30,17 +36,39 @@ def squares(p, q):
     return mean((a - b) ** 2 for a, b in zip(p, q, strict=True))
 
 
+def crossed(target, p):
+    return -sum(a * torch.log(b) for a, b in zip(target, p, strict=True))
+
+
+def coin(p, target):
+    """The cross-entropy of a coin."""
+    return -target * torch.log(p) - (1 - target) * torch.log(1 - p)
+
+
+def begun(model, batch):
+    return float(batch.step) >= model.start * model.steps
+
+
+def trusted(guesses, answers, threshold):
+    """FixMatch's loss of every row: 0 where the guess is not sure."""
+    losses = []
+    for guess, answer in zip(guesses, answers, strict=True):
+        best = int(guess.argmax())
+        losses.append(surprise(answer, best) if guess[best] >= threshold else 0.0)
+    return losses
+
+
 def supervised(module, batch):
     p = probabilities(module, batch.x)
     return mean(surprise(p[i], int(k)) for i, k in enumerate(batch.y))
 
 
-def grown(model, batch):
-    return min(1.0, float(batch.step) / (model.warmup * model.steps))
+def grown(model, batch, times=1):
+    return min(1.0, float(batch.step) / (times * model.warmup * model.steps))
 
 
-def slowly_grown(model, batch):
-    return math.exp(-5 * (1 - grown(model, batch)) ** 2)
+def slowly_grown(model, batch, times=1):
+    return math.exp(-5 * (1 - grown(model, batch, times)) ** 2)
 
 
 def supervised_net(model, module, average, batch, memory):
@@ -215,7 +243,13 @@ def temporal_ensembling(model, module, average, batch, memory):
     return supervised(module, batch), model.weight * slowly_grown(model, batch) * loss
 
 
-def mixmatch(model, module, average, batch, memory):
+def mixtures(model, module, batch, kept=None):
+    """Of labeled rows and of both views of unlabeled ones the answer to a mixture, and its target.
+
+    Of the unlabeled rows, `kept` ones are mixed with each other and with labeled ones.
+    """
+    if kept is None:
+        kept = [True] * len(batch.weak)
     with torch.no_grad():
         first, second = probabilities(module, batch.weak), probabilities(module, batch.other)
     q = []
@@ -225,14 +259,394 @@ def mixmatch(model, module, average, batch, memory):
     identity = torch.eye(len(q[0]), dtype=q[0].dtype)
     rows = [*batch.x, *batch.weak, *batch.other]
     targets = [*(identity[int(k)] for k in batch.y), *q, *q]
-    order = batch.noise[1].argsort()
-    labeled, unlabeled = [], []
+    mixes = [*[True] * len(batch.y), *kept, *kept]
+    able = [i for i in range(len(rows)) if mixes[i]]
+    drawn = iter(sorted(able, key=lambda i: float(batch.noise[1][i])))
+    found = []
     for i in range(len(rows)):
-        share, j = batch.noise[0][i], int(order[i])
+        share, j = batch.noise[0][i], next(drawn) if mixes[i] else 0
         p = softmax(module((share * rows[i] + (1 - share) * rows[j])[None])[0])
-        target = share * targets[i] + (1 - share) * targets[j]
-        if i < len(batch.y):
-            labeled.append(-sum(a * torch.log(b) for a, b in zip(target, p, strict=True)))
-        else:
-            unlabeled.append(squares(p, target))
-    return mean(labeled), model.weight * grown(model, batch) * mean(unlabeled)
+        found.append((p, share * targets[i] + (1 - share) * targets[j]))
+    return found[: len(batch.y)], found[len(batch.y) :]
+
+
+def mixmatch(model, module, average, batch, memory):
+    labeled, unlabeled = mixtures(model, module, batch)
+    labeled = mean(crossed(target, p) for p, target in labeled)
+    unlabeled = mean(squares(p, target) for p, target in unlabeled)
+    return labeled, model.weight * grown(model, batch) * unlabeled
+
+
+def uasd(model, module, average, batch, memory):
+    with torch.no_grad():
+        sure = mean(float(p.max()) for p in probabilities(module, batch.x_strong))
+    threshold = averaged(memory, "threshold", 0.9, sure, model.decay)
+    said, kept = memory.setdefault("said", {}), []
+    if begun(model, batch):
+        for row, p in zip(batch.index, probabilities(module, batch.weak), strict=True):
+            said[int(row)] = [*said.get(int(row), []), p.detach()]
+            q = mean(said[int(row)])
+            if q.max() >= threshold:
+                kept.append(crossed(q, p))
+    loss = mean(kept) if kept else 0.0
+    return supervised(module, batch), model.weight * slowly_grown(model, batch) * loss
+
+
+def stretched(scores):
+    """From 0 to 1."""
+    low, high = min(scores), max(scores)
+    return [(score - low) / (high - low) for score in scores]
+
+
+def shift(model, module, row):
+    """How much a small step against the gradient of its doubt changes the confidence in a row."""
+    row = row.clone().requires_grad_()
+    p = softmax(module(row[None])[0] / model.temperature)
+    (slope,) = torch.autograd.grad(surprise(p, int(p.argmax())), row)
+    with torch.no_grad():
+        moved = row - model.step * slope.sign()
+        q = softmax(module(moved[None])[0] / model.temperature)
+        return float((p.detach().max() - q.max()).abs())
+
+
+def cafa(model, module, average, batch, memory):
+    def unlabeled_by(part, z):
+        return torch.sigmoid(getattr(module, part)(z[None])[0])
+
+    here, there = list(module.net.features(batch.x)), list(module.net.features(batch.weak))
+    weights = []
+    for rows, features, sign in ((batch.x, here, 1), (batch.weak, there, -1)):
+        shifts = stretched([shift(model, module, row) for row in rows])
+        domains = [float(unlabeled_by("domain", z.detach()).detach()) for z in features]
+        found = stretched([sign * (d - s) for d, s in zip(domains, shifts, strict=True)])
+        weights.append([w / mean(found) for w in found])
+
+    guesses = [p.detach() for p in probabilities(module, batch.weak)]
+    v = memory.setdefault("classes", [1.0] * len(guesses[0]))
+    for k in range(len(v)):
+        own = [w for w, label in zip(weights[0], batch.y, strict=True) if int(label) == k]
+        if own:
+            v[k] = model.decay * v[k] + (1 - model.decay) * mean(own)
+    agree = 0
+    answers = probabilities(module, batch.other)
+    for guess, answer, w in zip(guesses, answers, weights[1], strict=True):
+        target = torch.stack([p * c for p, c in zip(guess, v, strict=True)])
+        target = target / target.sum()
+        if target.max() >= model.threshold:
+            agree = agree + w * squares(answer, target)
+    agree = model.weight * slowly_grown(model, batch) * agree / len(guesses)
+
+    tells = mean(coin(unlabeled_by("domain", z.detach()), 0) for z in here)
+    tells = tells + mean(coin(unlabeled_by("domain", z.detach()), 1) for z in there)
+    between = []
+    for z, label, (share, *ranks) in zip(here, batch.y, batch.noise, strict=True):
+        like = [j for j, guess in enumerate(guesses) if int(guess.argmax()) == int(label)]
+        if like:
+            partner = there[max(like, key=lambda j: ranks[j])].detach()
+            alike = (z.detach() @ partner) / (z.detach().norm() * partner.norm())
+            mixture = unlabeled_by("domain", share * z.detach() + (1 - share) * partner)
+            between.append(alike * coin(mixture, 1 - share))
+    tells = tells + (mean(between) if between else 0)
+
+    def misled(here, there):
+        pairs = zip(weights[0], here, strict=True), zip(weights[1], there, strict=True)
+        told = mean(w * coin(unlabeled_by("misled", z), 0) for w, z in pairs[0])
+        return told + mean(w * coin(unlabeled_by("misled", z), 1) for w, z in pairs[1])
+
+    alone = [[z.detach().requires_grad_() for z in features] for features in (here, there)]
+    slopes = torch.autograd.grad(misled(*alone), [*alone[0], *alone[1]])
+    strength = model.adversary * slowly_grown(model, batch, times=2)
+    unlearned = sum(g @ z for g, z in zip(slopes, [*here, *there], strict=True))
+    misleads = misled(*alone) - strength * unlearned
+    return supervised(module, batch), agree + tells + misleads
+
+
+def otsu(scores):
+    """The least score of the upper of two groups, which differ most."""
+    scores, best, threshold = sorted(scores), -1.0, 0.5
+    for count in range(1, len(scores)):
+        low, high = scores[:count], scores[count:]
+        apart = len(low) * len(high) * (mean(low) - mean(high)) ** 2
+        if apart > best:
+            best, threshold = apart, high[0]
+    return threshold
+
+
+def mtcf(model, module, average, batch, memory):
+    said = memory.setdefault("said", {})
+    lately = {row: mean(told[-model.window :]) for row, told in said.items()}
+    if int(batch.step) % 10 == 0:
+        memory["threshold"] = otsu(lately.values())
+    members, guests = (
+        [torch.sigmoid(z[0]) for z in module.g(module.net.features(rows))]
+        for rows in (batch.x, batch.weak)
+    )
+    labeled, unlabeled, kept = mean(coin(p, 1) for p in members), 0, []
+    for row, p in zip(batch.index.tolist(), guests, strict=True):
+        waits = len(said.get(row, [])) < model.window
+        unlabeled = unlabeled + coin(p, 0.0 if waits else lately[row]) / len(guests)
+        kept.append(lately.get(row, 0.0) >= memory["threshold"])
+        said[row] = [*said.get(row, []), float(p.detach())]
+    if begun(model, batch):
+        known, others = mixtures(model, module, batch, kept)
+        labeled = labeled + mean(crossed(target, p) for p, target in known)
+        seen = zip(others, kept * 2, strict=True)
+        differ = [squares(p, target) for (p, target), keep in seen if keep]
+        if differ:
+            unlabeled = unlabeled + model.weight * grown(model, batch) * mean(differ)
+    return labeled, unlabeled
+
+
+def fix_a_step(model, module, average, batch, memory):
+    guesses = [p.detach() for p in probabilities(module, batch.weak)]
+    few = replace(batch, weak=batch.weak[: len(batch.x)], other=batch.other[: len(batch.x)])
+    labeled, _ = mixtures(model, module, few)
+    unlabeled = mean(trusted(guesses, probabilities(module, batch.strong), model.threshold))
+    return mean(crossed(target, p) for p, target in labeled), model.weight * unlabeled
+
+
+def defixmatch(model, module, average, batch, memory):
+    x, x_strong = probabilities(module, batch.x), probabilities(module, batch.x_strong)
+    weak, strong = probabilities(module, batch.weak), probabilities(module, batch.strong)
+    labeled = 0
+    for p, q, k in zip(x, x_strong, batch.y, strict=True):
+        labeled = labeled + (surprise(p, int(k)) + surprise(q, int(k))) / (2 * len(x))
+    there, here = trusted(weak, strong, model.threshold), trusted(x, x_strong, model.threshold)
+    return labeled, model.weight * (mean(there) - mean(here))
+
+
+def ggr(model, *seen):
+    """The loss of its base."""
+    name, options = registry.parse(model.base)
+    known = {**registry.defaults("algorithm", name), **model.get_params(), **options}
+    return globals()[name](SimpleNamespace(**known), *seen)
+
+
+def adamatch(model, module, average, batch, memory):
+    rows = [batch.x, batch.x_strong, batch.weak, batch.strong]
+    joint, count = module(torch.cat(rows)), len(batch.x)
+    alone = module(torch.cat(rows[:2]))
+    weak = [softmax(row).detach() for row in joint[2 * count :][: len(batch.weak)]]
+    strong = [softmax(row) for row in joint[2 * count :][len(batch.weak) :]]
+    answers = []
+    for i, share in enumerate(batch.noise):
+        answers.append(softmax(share * joint[i] + (1 - share) * alone[i]))
+    labeled = mean(surprise(p, int(batch.y[i % count])) for i, p in enumerate(answers))
+
+    known = [p.detach() for p in answers[:count]]
+    even = torch.full_like(weak[0], 1 / len(weak[0]))
+    here = averaged(memory, "here", even, mean(known), model.decay)
+    there = averaged(memory, "there", even, mean(weak), model.decay)
+    threshold = model.threshold * mean(p.max() for p in known)
+    loss = 0
+    for guess, answer in zip(weak, strong, strict=True):
+        aligned = guess * here / there
+        aligned = aligned / aligned.sum()
+        if aligned.max() >= threshold:
+            loss = loss + crossed(aligned, answer)
+    turn = min(math.pi, 2 * math.pi * float(batch.step) / model.steps)
+    return labeled, model.weight * (0.5 - 0.5 * math.cos(turn)) * loss / len(weak)
+
+
+def matching(rows, others, bound):
+    """Weights with which rows have the mean of others: 50 steps down, each as long as is safe."""
+    rows, goal = [row.detach() for row in rows], mean(others).detach()
+    scale, weights = mean(float(row @ row) for row in rows), [1.0] * len(rows)
+    for _ in range(50):
+        off = mean(w * row for w, row in zip(weights, rows, strict=True)) - goal
+        much = scale * (mean(weights) - 1)
+        weights = [
+            min(max(w - (float(row @ off) + much) / (2 * scale), 0.0), bound)
+            for w, row in zip(weights, rows, strict=True)
+        ]
+    return weights
+
+
+def bidirectional_adaptation(model, module, average, batch, memory):
+    def of(net):
+        return list(net.features(batch.x)), list(net.features(batch.weak))
+
+    there = matching(*of(module.labeler), model.bound)
+    here = matching(*reversed(of(module.net)), model.bound)
+    taught = probabilities(module.labeler, batch.x)
+    labeled = supervised(module, batch)
+    for p, k, a in zip(taught, batch.y, there, strict=True):
+        labeled = labeled + a * surprise(p, int(k)) / len(taught)
+    guesses = [p.detach() for p in probabilities(module.labeler, batch.weak)]
+    itself = trusted(guesses, probabilities(module.labeler, batch.strong), model.threshold)
+    other = trusted(guesses, probabilities(module, batch.strong), model.threshold)
+    learned = mean(b * loss for b, loss in zip(here, other, strict=True))
+    return labeled, model.weight * (mean(itself) + learned)
+
+
+def one_against_all(o, k):
+    """Of a row of class k, what its own detector misses and the worst that another claims."""
+    return -torch.log(o[k]) + max(-torch.log(1 - o[j]) for j in range(len(o)) if j != k)
+
+
+def openmatch(model, module, average, batch, memory):
+    def detected(net, rows):
+        return list(torch.sigmoid(net.detector(net.net.features(rows))))
+
+    labeled = 0
+    for rows in (batch.x, batch.x_strong):
+        seen = zip(probabilities(module, rows), detected(module, rows), batch.y, strict=True)
+        for p, o, k in seen:
+            loss = surprise(p, int(k)) + one_against_all(o, int(k))
+            labeled = labeled + loss / (2 * len(rows))
+    one, two = detected(module, batch.weak), detected(module, batch.other)
+    entropy = mean(coin(a, a) for o in (*one, *two) for a in o)
+    agreement = 0
+    for first, second in zip(one, two, strict=True):
+        for a, b in zip(first, second, strict=True):
+            agreement = agreement + ((a - b) ** 2 + ((1 - a) - (1 - b)) ** 2) / len(one)
+    fixed = []
+    if begun(model, batch):
+        with torch.no_grad():
+            theirs = probabilities(average, batch.weak)
+            accepts = detected(average, batch.weak)
+            guesses = probabilities(module, batch.weak)
+        losses = trusted(guesses, probabilities(module, batch.strong), model.threshold)
+        for their, o, loss in zip(theirs, accepts, losses, strict=True):
+            if o[int(their.argmax())] > 0.5:
+                fixed.append(loss)
+    fixed = mean(fixed) if fixed else 0.0
+    loss = model.entropy * entropy + model.agreement * agreement + model.weight * fixed
+    return labeled, loss
+
+
+def iomatch(model, module, average, batch, memory):
+    def projected(rows):
+        return module.projection(module.net.features(rows))
+
+    labeled = supervised(module, batch)
+    for row, k in zip(module.detector(projected(batch.x)), batch.y, strict=True):
+        labeled = labeled + one_against_all(torch.sigmoid(row), int(k)) / len(batch.y)
+    with torch.no_grad():
+        guesses = probabilities(module, batch.weak)
+        inside = torch.sigmoid(module.detector(projected(batch.weak)))
+    even = torch.full_like(guesses[0], 1 / len(guesses[0]))
+    p = averaged(memory, "p", even, mean(guesses), model.decay)
+    answers = probabilities(module, batch.strong)
+    opened = [softmax(row) for row in module.open(projected(batch.strong))]
+    loss = 0
+    for guess, o, answer, wide in zip(guesses, inside, answers, opened, strict=True):
+        aligned = guess / p / (guess / p).sum()
+        target = [a * b for a, b in zip(aligned, o, strict=True)]
+        out = sum(a * (1 - b) for a, b in zip(aligned, o, strict=True))
+        if out < 0.5 and aligned.max() >= model.threshold:
+            loss = loss + model.weight * crossed(aligned, answer)
+        if begun(model, batch) and max(*target, out) >= model.open_threshold:
+            loss = loss + model.open_weight * crossed([*target, out], wide)
+    return labeled, loss / len(guesses)
+
+
+def scomatch(model, module, average, batch, memory):
+    def logits(rows):
+        z = module.net.features(rows)
+        return [torch.cat(pair) for pair in zip(module.net.head(z), module.outlier(z), strict=True)]
+
+    answers = [softmax(row) for row in logits(batch.x)]
+    labeled = mean(surprise(p, int(k)) for p, k in zip(answers, batch.y, strict=True))
+    weak, strong = logits(batch.weak), logits(batch.strong)
+    guesses = [softmax(row).detach() for row in weak]
+    last = len(guesses[0]) - 1
+    outliers = sum(int(guess.argmax()) == last for guess in guesses)
+    ratio = (outliers / len(weak)) / max(1 - outliers / len(weak), 1e-3)
+    ratio = averaged(memory, "ratio", 1.0, ratio, model.decay)
+    bar = min(max(model.threshold * ratio, 0.75), max(model.threshold, 0.75))
+
+    length = math.ceil(model.queue * int(batch.rows))
+    queue = memory.setdefault("queue", deque(maxlen=length))
+    least = min(range(len(guesses)), key=lambda i: guesses[i][:last].max())
+    queue.append(int(batch.index[least]))
+    if not begun(model, batch):
+        return labeled, 0.0
+    loss = 0
+    for place, row in enumerate(batch.index.tolist()):
+        guess, best = guesses[place], int(guesses[place].argmax())
+        if guess[best] >= (bar if best == last else model.threshold):
+            fixed = surprise(softmax(strong[place]), best)
+            loss = loss + model.weight * fixed / len(weak)
+        known = softmax(weak[place][:last].detach())
+        if best != last and known.max() >= model.threshold:
+            fixed = surprise(softmax(strong[place][:last]), int(known.argmax()))
+            loss = loss + model.weight * fixed / len(weak)
+        if row in queue:
+            loss = loss + surprise(softmax(weak[place]), last) / len(batch.y)
+    return labeled, loss
+
+
+def ssb(model, module, average, batch, memory):
+    def detected(rows):
+        return list(torch.sigmoid(module.detector(module.net.features(rows))))
+
+    labeled = supervised(module, batch)
+    for o, k in zip(detected(batch.x), batch.y, strict=True):
+        labeled = labeled + one_against_all(o, int(k)) / len(batch.y)
+    guesses = [p.detach() for p in probabilities(module, batch.weak)]
+    fixed = trusted(guesses, probabilities(module, batch.strong), model.threshold)
+    refused = []
+    for weak, strong in zip(detected(batch.weak), detected(batch.strong), strict=True):
+        for a, b in zip(weak, strong, strict=True):
+            if begun(model, batch) and a < model.negative:
+                refused.append(-torch.log(1 - b))
+    return labeled, model.weight * mean(fixed) + (mean(refused) if refused else 0.0)
+
+
+def scarf(model, module, average, batch, memory):
+    if begun(model, batch):
+        return supervised(module, batch), 0.0
+    rows, corrupted = batch.weak, batch.weak.clone()
+    for i in range(len(rows)):
+        for j in range(rows.shape[1]):
+            if batch.noise[0, i, j] < model.corruption:
+                corrupted[i, j] = rows[int(batch.noise[1, i, j] * len(rows)), j]
+
+    def directions(rows):
+        return [z / z.norm() for z in module.projection(module.net.features(rows))]
+
+    clean, changed, loss = directions(rows), directions(corrupted), 0
+    for i, z in enumerate(clean):
+        p = softmax(torch.stack([z @ other / model.temperature for other in changed]))
+        loss = loss + surprise(p, i) / len(clean)
+    return 0.0, model.weight * loss
+
+
+def feature_dropout(model, module, average, batch, memory):
+    centre = mean(memory["labeled"])
+    strong = torch.cat([batch.x_strong, batch.strong]).clone()
+    for i, lost in enumerate(batch.noise):
+        for j in range(len(lost)):
+            if lost[j] == 1:
+                strong[i, j] = centre[j]
+    count = len(batch.y)
+    answers = probabilities(module, strong)
+    labeled = supervised(module, batch) / 2
+    for p, k in zip(answers[:count], batch.y, strict=True):
+        labeled = labeled + surprise(p, int(k)) / (2 * count)
+    guesses = [p.detach() for p in probabilities(module, batch.weak)]
+    return labeled, model.weight * mean(trusted(guesses, answers[count:], model.threshold))
+
+
+def added(labeled, unlabeled):
+    return [a + b for a, b in zip(labeled, unlabeled, strict=True)]
+
+
+def product(a, b):
+    return sum((x * y).sum() for x, y in zip(a, b, strict=True))
+
+
+def added_if_they_agree(labeled, unlabeled):
+    return added(labeled, unlabeled) if product(labeled, unlabeled) >= 0 else labeled
+
+
+def added_less_what_opposes(labeled, unlabeled):
+    opposed = product(labeled, unlabeled)
+    if opposed < 0:
+        share = opposed / product(labeled, labeled)
+        unlabeled = [b - share * a for a, b in zip(labeled, unlabeled, strict=True)]
+    return added(labeled, unlabeled)
+
+
+COMBINED = {"fix_a_step": added_if_they_agree, "ggr": added_less_what_opposes}

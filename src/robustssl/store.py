@@ -266,7 +266,7 @@ def _url(path: Path) -> sa.URL:
 
 
 def _record(row: Any) -> Record:
-    scores = {name: row[name] for name in SCORES if row[name] is not None}
+    scores = {name: row[name] for name in _COLUMNS if row[name] is not None}
     own = {name: row[name] for name in _OWN_PROVENANCE if row[name] is not None}
     params = tuple((name, value) for name, value in row["params"])
     return Record(

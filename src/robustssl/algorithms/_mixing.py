@@ -24,10 +24,15 @@ def sharpened(temperature: float, *logits: Tensor) -> Tensor:
 
 
 def mixed(rows: Tensor, targets: Tensor, noise: Tensor, kept: Any = None) -> tuple[Tensor, Tensor]:
-    """l x + (1 - l) x' and its target; a row whose partner is not kept stays as it is."""
-    share, partner = noise[0], noise[1].argsort()
-    if kept is not None:
-        partner = torch.where(kept[partner], partner, torch.arange(len(rows), device=rows.device))
+    """l x + (1 - l) x' and its target, among the rows that are kept; others are mixed with the
+    first of these.
+    """
+    share, ranks = noise[0], noise[1]
+    if kept is None:
+        partner = ranks.argsort()
+    else:
+        place = (kept.cumsum(0) - 1).clamp(min=0)  # among those kept
+        partner = torch.where(kept, ranks.masked_fill(~kept, torch.inf).argsort()[place], 0)
     wide, narrow = share.view(-1, *[1] * (rows.ndim - 1)), share[:, None]
     return (
         wide * rows + (1 - wide) * rows[partner],

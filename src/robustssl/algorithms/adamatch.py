@@ -39,8 +39,8 @@ class AdaMatch(DeepClassifier):
     presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {"ratio": 3, "decay": 0.999}}
 
     def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float32]:
-        """Where between the two logits of a labeled row its own lie."""
-        return rng.random((size[0], 2 * self.batch), np.float32)
+        """Where between the two logits of a labeled row each of its own lies."""
+        return rng.random((size[0], 2 * self.batch, len(self.classes_)), np.float32)
 
     def init(self, params: Tensor, shape: Shape) -> State:
         even = params.new_full((shape.classes,), 1 / shape.classes)
@@ -50,7 +50,7 @@ class AdaMatch(DeepClassifier):
         x, x_strong, weak, strong = net(params, batch.x, batch.x_strong, batch.weak, batch.strong)
         joint = torch.cat([x, x_strong])
         alone = torch.cat(net(params, batch.x, batch.x_strong))
-        logits = alone + batch.noise[:, None] * (joint - alone)
+        logits = alone + batch.noise * (joint - alone)
         labeled = cross_entropy(logits, torch.cat([batch.y, batch.y]))
 
         known, guess = logits[: len(x)].detach().softmax(-1), weak.detach().softmax(-1)

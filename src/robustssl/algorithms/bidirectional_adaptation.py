@@ -50,14 +50,16 @@ class BidirectionalAdaptation(DeepClassifier):
 
 
 def matching(rows: Tensor, others: Tensor, bound: float, steps: int = 50) -> Tensor:
-    """Weights in [0, bound], of mean 1, with which the mean of the rows is nearest to that of the
-    others: projected gradient descent on |mean(w z) - mean(z')|^2.
+    """Weights in [0, bound] with which the mean of the rows is nearest to that of the others, and
+    their own mean to 1: projected gradient descent on |mean(w z) - mean(z')|^2 + c (mean(w) - 1)^2,
+    where c is the mean of |z|^2.
     """
-    rows = rows - others.mean(0)
-    rate = len(rows) / rows.square().sum().clamp(min=torch.finfo(rows.dtype).tiny)
+    size = rows.square().sum(-1).mean().sqrt().clamp(min=1e-6)
+    one = torch.ones_like(rows[:, :1])
+    rows, goal = torch.cat([rows, size * one], 1), torch.cat([others.mean(0), size[None]])
+    rate = len(rows) / rows.square().sum()
     weights = torch.ones_like(rows[:, 0])
     for _ in range(steps):
-        off = (weights[:, None] * rows).mean(0)
+        off = (weights[:, None] * rows).mean(0) - goal
         weights = (weights - rate * (rows @ off)).clamp(0, bound)
-        weights = (weights / weights.mean().clamp(min=1e-6)).clamp(max=bound)
     return weights

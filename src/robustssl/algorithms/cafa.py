@@ -35,7 +35,8 @@ class CAFA(DeepClassifier):
     learns the same of weighted rows and is misled by the features. Classes are weighted by their
     labeled rows; so calibrated, confident guesses are the targets of a Pi-Model.
 
-    adversary: how much features are to mislead; few labeled rows are soon told from all others.
+    adversary: how much features are to mislead, in the end; few labeled rows are soon told from
+    all others. The discriminators learn from the first step on.
     step: of s, along the sign of the gradient. Weights are those of this visit of a row, not of
     its last; those of classes are averaged with `decay`, so that they do not wait for an epoch.
     """

@@ -24,8 +24,8 @@ from robustssl.deep import (
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FixAStep(DeepClassifier):
-    """FixMatch whose labeled rows are mixed with unlabeled ones, and whose unlabeled gradient is
-    dropped in a step where it opposes the labeled one.
+    """FixMatch whose labeled rows are mixed with as many unlabeled ones, and whose unlabeled
+    gradient is dropped in a step where it opposes the labeled one.
 
     alpha: the authors' .5 is for images; rows of a table that are mixed as much are like none.
     """
@@ -44,17 +44,17 @@ class FixAStep(DeepClassifier):
     }
 
     def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float64]:
-        return _mixing.draw(rng, self.alpha, size[0], self.batch + 2 * size[1])
+        return _mixing.draw(rng, self.alpha, size[0], 3 * self.batch)
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
-        first, second = net(frozen(params), batch.weak, batch.other)
-        q = _mixing.sharpened(self.temperature, first, second)
+        count = len(batch.y)
+        first, second = net(frozen(params), batch.weak, batch.other[:count])
+        q = _mixing.sharpened(self.temperature, first[:count], second)
         rows, targets = _mixing.mixed(
-            torch.cat([batch.x, batch.weak, batch.other]),
+            torch.cat([batch.x, batch.weak[:count], batch.other[:count]]),
             torch.cat([one_hot(batch.y, q), q, q]),
             batch.noise,
         )
-        count = len(batch.y)
         labeled, strong = net(params, rows[:count], batch.strong)
         unlabeled = self.weight * trusted(first, strong, self.threshold).mean()
         return cross_entropy(labeled, targets[:count]), unlabeled, state

@@ -28,7 +28,8 @@ class IOMatch(DeepClassifier):
     which an open head learns on the strong view; the closed head learns confident guesses of rows
     that are more likely in than out.
 
-    decay: of the mean answer, which is the authors' mean of 128 batches in their long runs.
+    start: the share of the steps before the open head learns from unlabeled rows. decay: of the
+    mean answer, which is the authors' mean of 128 batches in their long runs.
     """
 
     threshold: float = 0.95

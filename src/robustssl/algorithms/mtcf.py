@@ -33,15 +33,16 @@ class MTCF(DeepClassifier):
     0 at first, then the mean of what g lately said of it. MixMatch sees the rows above the
     threshold that parts these means best (Otsu).
 
-    start: the share of the steps in which g learns alone; window: how many visits of a row its
-    mean is of, and how many it waits. The authors' 10 of a thousand would be most of a short run.
-    alpha: for images .75; rows of a table that are mixed as much are like none.
+    start: the share of the steps in which g learns alone, none by default: in a short run the net
+    does not recover from it. window: how many visits of a row its mean is of, and how many it
+    waits; the authors' 10 of a thousand would be most of a short run. alpha: for images .75; rows
+    of a table that are mixed as much are like none.
     """
 
-    weight: float = 5.0
+    weight: float = 10.0
     alpha: float = 0.1
     temperature: float = 0.5
-    start: float = 0.05
+    start: float = 0.0
     window: int = 3
     warmup: float = 0.4
 
@@ -73,8 +74,8 @@ class MTCF(DeepClassifier):
         member = net.part("g", params, net.part("net.features", params, batch.x))[:, 0]
         guest = net.part("g", params, net.part("net.features", params, batch.weak))[:, 0]
         said, visits = state["said"][batch.index], state["visits"][batch.index]
-        waited = (visits >= self.window).to(guest.dtype)
-        kept = said.mean(-1) >= state["threshold"]
+        lately, waited = self._mean(said, visits), (visits >= self.window).to(guest.dtype)
+        kept = lately >= state["threshold"]
 
         first, second = net(frozen(params), batch.weak, batch.other)
         q = _mixing.sharpened(self.temperature, first, second)
@@ -91,7 +92,7 @@ class MTCF(DeepClassifier):
         weight = self.weight * begun * self.ramp(batch, self.warmup)
         labeled = begun * cross_entropy(logits[:count], targets[:count])
         labeled = labeled + binary(member, torch.ones_like(member))
-        unlabeled = binary(guest, waited * said.mean(-1))
+        unlabeled = binary(guest, waited * lately)
         unlabeled = unlabeled + weight * mean_of(all_kept[count:], differs)
 
         place = visits.remainder(self.window)[:, None]
@@ -105,7 +106,11 @@ class MTCF(DeepClassifier):
 
     def refresh(self, net: Net, params: Tensor, rows: Rows, state: State) -> State:
         met = torch.arange(len(state["visits"]), device=params.device) < rows.count
-        return {**state, "threshold": otsu(state["said"].mean(-1), met & (state["visits"] > 0))}
+        lately = self._mean(state["said"], state["visits"])
+        return {**state, "threshold": otsu(lately, met & (state["visits"] > 0))}
+
+    def _mean(self, said: Tensor, visits: Tensor) -> Tensor:
+        return said.sum(-1) / visits.clamp(1, self.window)
 
     def inconsistency(self, net: Net, params: Tensor, rows: Tensor) -> Tensor:
         member = net.part("g", params, net.part("net.features", params, rows))
@@ -114,6 +119,8 @@ class MTCF(DeepClassifier):
 
 def otsu(scores: Tensor, valid: Tensor) -> Tensor:
     """The least score of the upper group, if two groups are to differ most: w0 w1 (m0 - m1)^2."""
+    if len(scores) == 1:
+        return torch.full_like(scores[0], 0.5)
     ordered = scores.masked_fill(~valid, torch.inf).sort().values
     n, low = valid.sum(), torch.arange(1, len(scores), device=scores.device)
     sums = ordered.masked_fill(ordered == torch.inf, 0).cumsum(0)

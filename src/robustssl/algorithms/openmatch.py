@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn.functional import logsigmoid
 
-from robustssl.algorithms._guesses import one_against_all
+from robustssl.algorithms._guesses import mean_of, one_against_all, trusted
 from robustssl.deep import (
     Batch,
     DeepClassifier,
@@ -52,7 +52,7 @@ class OpenMatch(DeepClassifier):
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
         views = (batch.x, batch.x_strong, batch.weak, batch.other, batch.strong)
         z = net.part("net.features", params, *views)
-        x, x_strong, strong = net.part("net.head", params, z[0], z[1], z[4])
+        x, x_strong, weak, strong = net.part("net.head", params, z[0], z[1], z[2], z[4])
         detected = net.part("detector", params, *z[:4])
         labeled = (cross_entropy(x, batch.y) + cross_entropy(x_strong, batch.y)) / 2
         both = torch.cat([batch.y, batch.y])
@@ -60,15 +60,14 @@ class OpenMatch(DeepClassifier):
         one, two = detected[2].sigmoid(), detected[3].sigmoid()
         unsure = (entropy(detected[2]) + entropy(detected[3])) / 2
         differs = 2 * ((one - two) ** 2).sum(-1).mean()  # of both the answer and its opposite
-        inside, confidence, label = accepted(net, frozen(state["average"]), batch.weak)
-        trust = (inside > 0.5) & (confidence >= self.threshold)
-        begun = (batch.step >= self.start * self.steps).to(x.dtype)
-        fixed = begun * (trust * cross_entropy(strong, label, reduction="none")).mean()
+        inside = accepted(net, frozen(state["average"]), batch.weak) > 0.5
+        begun = batch.step >= self.start * self.steps
+        fixed = mean_of(inside & begun, trusted(weak, strong, self.threshold))
         unlabeled = self.entropy * unsure + self.agreement * differs + self.weight * fixed
         return labeled, unlabeled, state
 
     def inconsistency(self, net: Net, params: Tensor, rows: Tensor) -> Tensor:
-        return 1 - accepted(net, params, rows)[0]
+        return 1 - accepted(net, params, rows)
 
 
 def entropy(logits: Tensor) -> Tensor:
@@ -77,9 +76,9 @@ def entropy(logits: Tensor) -> Tensor:
     return -(o * logsigmoid(logits) + (1 - o) * logsigmoid(-logits)).mean()
 
 
-def accepted(net: Net, params: Tensor, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """How sure the detector of a row's guess is that the row is of it; the guess and its p."""
+def accepted(net: Net, params: Tensor, rows: Tensor) -> Tensor:
+    """How sure the detector of a row's guess is that the row is of it."""
     z = net.part("net.features", params, rows)
-    confidence, label = net.part("net.head", params, z).softmax(-1).max(-1)
-    inside = net.part("detector", params, z).sigmoid().gather(1, label[:, None])[:, 0]
-    return inside, confidence, label
+    label = net.part("net.head", params, z).argmax(-1, keepdim=True)
+    inside: Tensor = net.part("detector", params, z).sigmoid().gather(1, label)[:, 0]
+    return inside

@@ -19,19 +19,23 @@ class SCARF(DeepClassifier):
     others of its batch by a copy with corrupted features, each taken from a row drawn at random
     (InfoNCE); after that, labels alone.
 
-    corruption: the share of the features of a row that is taken from others.
+    corruption: how likely a feature is taken from another row, which is one of the same batch. Rows
+    are the unlabeled ones; which columns will be missing is not known, so that all may be taken.
+    start: the share of the steps. The authors corrupt .6, at temperature 1, for many epochs.
     """
 
     weight: float = 1.0
-    corruption: float = 0.6
-    temperature: float = 1.0
-    start: float = 0.5
+    corruption: float = 0.3
+    temperature: float = 0.3
+    start: float = 0.3
 
     targets = frozenset({"feature"})
     takes = frozenset({"table", "text"})
     ranges: ClassVar = {"corruption": (0, 1)}
     views = ("weak",)
-    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {"corruption": 0.6, "temperature": 1.0, "start": 0.5}
+    }
 
     def parts(
         self, build: Callable[[], nn.Module], features: int, classes: int

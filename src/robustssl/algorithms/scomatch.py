@@ -28,7 +28,8 @@ class SCOMatch(DeepClassifier):
 
     queue: its length, as a share of the unlabeled rows; the row of a batch that is least sure
     enters it. Queued rows are learned when they are drawn, each as much as a labeled one. start:
-    the share of the steps before unlabeled rows are learned.
+    the share of the steps before unlabeled rows are learned. decay: of the ratio of outliers to
+    others among guesses, by which outliers need more confidence.
     """
 
     threshold: float = 0.95

@@ -8,6 +8,7 @@ from torch import nn
 from torch.nn.functional import logsigmoid
 
 from robustssl.algorithms._guesses import mean_of, one_against_all, trusted
+from robustssl.algorithms.openmatch import accepted
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy
 
 
@@ -50,6 +51,4 @@ class SSB(DeepClassifier):
         return labeled, self.weight * trusted(weak, strong, self.threshold).mean() + refused, state
 
     def inconsistency(self, net: Net, params: Tensor, rows: Tensor) -> Tensor:
-        z = net.part("net.features", params, rows)
-        label = net.part("net.head", params, z).argmax(-1, keepdim=True)
-        return 1 - net.part("detector", params, z).sigmoid().gather(1, label)[:, 0]
+        return 1 - accepted(net, params, rows)

@@ -21,12 +21,12 @@ from robustssl.deep import (
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class UASD(DeepClassifier):
-    """Agree with the mean q of all former answers on a row, if it is as confident as labeled rows
+    """Agree with the mean q of all answers on a row so far, if it is as confident as labeled rows
     are on average: CE + weight r mean over kept rows of H(q, p(w(u))), kept if max q >= threshold.
 
-    start: the share of the steps before, on labels alone. The authors' threshold is the mean
-    confidence on labeled validation rows; here there are none to spare, and it is that on strong
-    views of the labeled rows, averaged with `decay`.
+    start: the share of the steps before, on labels alone, while the weight grows already. The
+    authors' threshold is the mean confidence on labeled validation rows; here there are none to
+    spare, and it is that on strong views of the labeled rows, averaged with `decay`.
     """
 
     weight: float = 1.0

@@ -362,9 +362,9 @@ class _Training:
         """The net first, so that it starts alike whatever a method adds to it."""
         build = partial(registry.net(self._net), self.shape, self.classes)
         net: torch.nn.Module = build()
-        headed = isinstance(net, Headed)
-        parts = self.model.parts(build, net.head.in_features if headed else 1, self.classes)
-        if parts and not headed:
+        width = net.head.in_features if isinstance(net, Headed) else 1
+        parts = self.model.parts(build, width, self.classes)
+        if parts and not isinstance(net, Headed):
             raise InputError(
                 f"{type(self.model).__name__} adds heads to the net, so the net must be a "
                 f"robustssl.deep.Headed, with `features` and `head`, unlike {self._net}"

@@ -38,7 +38,7 @@ def draw_curves(found: Sequence[KeyedCurve], score: str) -> Figure:
     columns = sorted({c.key["environment"] for c in found})
     looks = _looks(sorted({c.key["algorithm"] for c in found}))
     with matplotlib.rc_context(STYLE):
-        height = 2.3 * len(rows) + 0.9
+        height = (2.3 if len(looks) <= 8 else 4.0) * len(rows) + 0.9
         figure = Figure(figsize=(max(3.0 * len(columns), 5.0), height), layout="constrained")
         axes = figure.subplots(len(rows), len(columns), squeeze=False, sharex=True, sharey="row")
         for i, (dataset, labels) in enumerate(rows):

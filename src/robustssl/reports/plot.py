@@ -38,8 +38,10 @@ def draw_curves(found: Sequence[KeyedCurve], score: str) -> Figure:
     columns = sorted({c.key["environment"] for c in found})
     looks = _looks(sorted({c.key["algorithm"] for c in found}))
     with matplotlib.rc_context(STYLE):
-        height = (2.3 if len(looks) <= 8 else 4.0) * len(rows) + 0.9
-        figure = Figure(figsize=(max(3.0 * len(columns), 5.0), height), layout="constrained")
+        width = max(3.0 * len(columns), 5.0)
+        lines = len(looks) // _legend_columns(list(looks), width)
+        height = (2.3 if len(looks) <= 8 else 3.5) * len(rows) + 0.5 + 0.17 * lines
+        figure = Figure(figsize=(width, height), layout="constrained")
         axes = figure.subplots(len(rows), len(columns), squeeze=False, sharex=True, sharey="row")
         for i, (dataset, labels) in enumerate(rows):
             axes[i][0].set_ylabel(f"{dataset}, {labels} labels a class\n{score.replace('_', ' ')}")

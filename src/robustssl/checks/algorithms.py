@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -219,24 +220,20 @@ def is_not_worse_than_its_baseline(learner: Learner) -> None:
     require(bound > -MARGIN, f"it may be {-bound:.3f} worse than its baseline on blobs")
 
 
+@lru_cache(maxsize=8)
+def _accuracies(spec: str, task: Callable[[int], Task]) -> list[float]:
+    """Of every seed; kept, for many share a baseline."""
+    tasks = [task(seed) for seed in range(SEEDS)]
+    models = zip(Learner(spec).fit_all(tasks), tasks, strict=True)
+    return [float(np.mean(model.predict(X) == y)) for model, (_, _, X, y) in models]
+
+
 def least_gain(spec: str, task: Callable[[int], Task]) -> float:
     """The lower end of the one-sided 95% interval of the gain over the baseline, paired by seed."""
     baseline = registry.matched_baseline(spec)
     if baseline is None:
         raise BrokenContractError("it names no baseline: give it the attribute `baseline`")
-    tasks = [task(seed) for seed in range(SEEDS)]
-    ours, theirs = (
-        np.array(
-            [
-                np.mean(model.predict(X_test) == y_test)
-                for model, (_, _, X_test, y_test) in zip(
-                    Learner(which).fit_all(tasks), tasks, strict=True
-                )
-            ]
-        )
-        for which in (spec, baseline)
-    )
-    gains = ours - theirs
+    gains = np.subtract(_accuracies(spec, task), _accuracies(baseline, task))
     spread = np.std(gains, ddof=1) / np.sqrt(SEEDS)
     return float(np.mean(gains) + student_t.ppf(0.05, SEEDS - 1) * spread)
 

@@ -565,7 +565,7 @@ def images(seed, count=24):
     return rng.integers(0, 256, (count, 8, 8, 3), dtype=np.uint8), y
 
 
-@pytest.mark.parametrize("name", [n for n in SEMI if "image" in registry.algorithm(n).takes])
+@pytest.mark.parametrize("name", [n for n in SEMI if "image" in registry.estimator(n).takes])
 def test_every_algorithm_takes_images(name):
     X, y = images(0)
     given = {"net": "wide_resnet[depth=10,widen=1]", "steps": 2, "batch": 4, "random_state": 0}

@@ -62,7 +62,7 @@ def test_one_thing_has_one_spelling():
         (lambda: robustssl.algorithm("__main__:Mine"), "into a module of its own"),
         (lambda: robustssl.dataset("builtins:list"), "gave a list, not a robustssl.Dataset"),
         (lambda: robustssl.catalog("algorithms"), "did you mean 'algorithm'"),
-        (lambda: robustssl.algorithm("zzzz"), "there is: assemble, cast"),
+        (lambda: robustssl.algorithm("zzzz"), "there is: adamatch, assemble"),
     ],
 )
 def test_unknown_names_get_a_hint(call, message):

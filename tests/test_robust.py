@@ -1,5 +1,6 @@
 """The methods that claim robustness: each does what it is named for, on data made to show it."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -163,7 +164,9 @@ def test_and_they_do_oppose_each_other_in_training(name, monkeypatch):
     assert after.min() > -1e-12
 
 
-@pytest.mark.parametrize("base", ["uda", "mixmatch", "openmatch", "mtcf", "feature_dropout"])
+@pytest.mark.parametrize(
+    "base", ["uda", "mixmatch", "openmatch", "mtcf", "feature_dropout", "adamatch"]
+)
 def test_ggr_is_its_base_where_gradients_agree(base, monkeypatch):
     """Whatever state, noise, heads or refreshing its base has."""
     monkeypatch.setattr(registry.algorithm("ggr"), "combine", lambda self, a, b: a + b)
@@ -299,10 +302,11 @@ def test_lost_features_have_the_mean_of_the_labeled_rows():
 def test_scarf_tells_a_corrupted_row_from_others():
     """After its first part the loss is far below that of chance, and labels have done nothing."""
     X, y, _, _ = digits(0)
-    model = SCARF(steps=200, start=1.0, random_state=0, temperature=0.2)
+    model = SCARF(steps=200, start=0.999, random_state=0, temperature=0.2)
     stack = _Training(model, X.shape[1:], 10, None, None, lambda step: None).stack(
         [(model._encode(X, y), model._problem(X, y))[1]]
     )
+    stack.model.steps = 199  # all but the last
     stack.train()
     assert stack.losses[0, 0] == 0
     assert float(stack.losses[0, 1]) < 0.75 * np.log(32)
@@ -369,12 +373,55 @@ def test_the_run_stores_how_well_set_aside_rows_are_detected(tmp_path):
     assert "| openmatch[steps=20]      | **label**" in page
     assert (tmp_path / "report" / "detection.png").exists()
     assert "label_spreading" not in page.partition("## Detection")[2].partition("## Notes")[0]
+    latex = (tmp_path / "report" / "table.tex").read_text()
+    assert r"\textbf{label}" in latex
+    assert "**" not in latex
+    robustssl.report(tmp_path / "label.sqlite", tmp_path / "own", score="detection")
+    assert "## Detection" not in (tmp_path / "own" / "table.md").read_text()
+    robustssl.export(tmp_path / "label.sqlite", tmp_path / "scores.csv")
+    with pytest.warns(UserWarning, match="label_spreading: left out"):
+        exported = read(tmp_path / "scores.csv", "detection")
+    assert len(exported) == 8
+    assert exported.score.between(0, 1).all()
     robustssl.report(tmp_path / "feature.sqlite", tmp_path / "other")
     assert "Detection" not in (tmp_path / "other" / "table.md").read_text()
     with pytest.warns(UserWarning, match="label_spreading: left out"):
         frame = read(tmp_path / "label.sqlite", "detection")
     assert set(frame.algorithm) == {"supervised_net[steps=20]", "openmatch[steps=20]"}
     assert frame.score.between(0, 1).all()
+
+
+def test_detection_of_curves_that_differ_in_grid_and_seeds(tmp_path):
+    for steps, ts, seeds in ((20, [0, 1], 3), (21, [0, 0.5, 1], 2)):
+        study = {
+            "algorithms": f"cafa[steps={steps}]",
+            "environments": ["label+feature"],
+            "datasets": ["wine"],
+            "ts": ts,
+            "seeds": seeds,
+        }
+        robustssl.run(study, tmp_path / "store.sqlite", workers=1, progress=False)
+    robustssl.report(tmp_path / "store.sqlite", tmp_path / "report")
+    page = (tmp_path / "report" / "table.md").read_text()
+    assert "distribution, **label**" in page
+    table = page.partition("## Detection")[2]
+    assert "| t = 0   | t = 0.5   | t = 1   |" in table
+    assert {line.split("|")[2].strip() for line in table.splitlines() if "cafa" in line} == {
+        "2",
+        "3",
+    }
+
+
+def test_records_that_lack_a_score_are_known(tmp_path):
+    cell = Cell("fixmatch", "label", "wine", 5, 1.0, 0, (("steps", 5),))
+    (record,) = run_group((cell,))
+    old = {name: value for name, value in record.scores.items() if name != "detection"}
+    assert len(old) == 4
+    for name, one in (("new", record), ("old", replace(record, scores=old))):
+        (tmp_path / f"{name}.jsonl").write_text(one.to_json() + "\n")
+    assert robustssl.load(tmp_path / "old.jsonl", tmp_path / "store.sqlite").added == 1
+    again = robustssl.load(tmp_path / "new.jsonl", tmp_path / "store.sqlite")
+    assert (again.known, again.conflicts) == (1, ())
 
 
 # What goes wrong
@@ -390,6 +437,13 @@ def test_the_run_stores_how_well_set_aside_rows_are_detected(tmp_path):
         ("ggr[base=ggr]", "combines its gradients itself"),
         ("ggr[base=fixmatch[ratio=7]]", "give ratio to ggr"),
         ("ggr[base=fixmatch[threshold=-1]]", "threshold = -1"),
+        ("ggr[base=fixmatch[preset=paper]]", "give ratio to ggr"),
+        ("ggr[base=fixmatch[random_state=3]]", "give random_state to ggr"),
+        ("mtcf[window=0]", "window = 0"),
+        ("openmatch[start=2]", "start = 2"),
+        ("openmatch[start=nan]", "start = nan"),
+        ("openmatch[agreement=-1]", "agreement = -1"),
+        ("scarf[start=1]", "start = 1"),
     ],
 )
 def test_a_base_that_cannot_be_is_refused_before_anything_runs(spec, reason, tmp_path):
@@ -398,13 +452,21 @@ def test_a_base_that_cannot_be_is_refused_before_anything_runs(spec, reason, tmp
         robustssl.run(study, tmp_path / "store.sqlite", progress=False)
 
 
+def test_a_preset_of_a_base_whose_ratio_ggr_has_too():
+    model = registry.estimator("ggr", base="fixmatch[preset=paper]", ratio=7, steps=2)
+    X, y = rows(0)
+    assert model.fit(X, y).predict(X).shape == (len(X),)
+    with pytest.raises(InputError, match="base = None, but it is the name of a method"):
+        registry.estimator("ggr", base=None).fit(X, y)
+
+
 def test_a_base_has_one_spelling():
     assert registry.canonical("algorithm", "ggr[base=fixmatch[threshold=0.95]]") == "ggr"
     spec = "ggr[base=uda[threshold=0.70],steps=500]"
     assert registry.canonical("algorithm", spec) == "ggr[base=uda[threshold=0.7]]"
 
 
-@pytest.mark.parametrize("name", ["scarf", "feature_dropout"])
+@pytest.mark.parametrize("name", ["scarf", "feature_dropout", "ggr[base=scarf]"])
 def test_images_have_no_features_to_lose(name):
     X = np.zeros((20, 8, 8, 1), np.uint8)
     with pytest.raises(InputError, match="takes rows of a table or text, not of an image"):

@@ -307,6 +307,7 @@ def show_algorithm(
 
     from robustssl import registry
 
+    name, _ = registry.parse(name)
     found = registry.algorithm(name)
     module = inspect.getmodule(found)
     shared = [
@@ -411,11 +412,15 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.0f} seconds" if seconds >= 1.5 else "a second or less"
 
 
+# Columns that give way to a narrow terminal, and how wide they are at most.
+WRAPPED = {"summary": None, "presets": 10, "built for": 13}
+
+
 def _print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table in which only a summary gives way to a narrow terminal."""
+    """A table whose names are whole in a narrow terminal too."""
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     for name in columns:
-        table.add_column(name, no_wrap=name != "summary")
+        table.add_column(name, no_wrap=name not in WRAPPED, max_width=WRAPPED.get(name))
     for row in rows:
         table.add_row(*map(Text, row))
     out.print(table)

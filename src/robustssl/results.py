@@ -114,6 +114,8 @@ def _read_tidy(path: Path, text: str, score: str | None) -> pd.DataFrame:
         name = score or ("score" if "score" in frame else "accuracy")
         if name not in frame:
             raise unknown(f"score of {path}", name, set(frame) - {*KEYS, "t", "seed"})
+        if name in SCORES[1:] and frame[name].isna().any():  # as of a store
+            frame = _with_score(frame.assign(score=frame[name]))
         values = pd.to_numeric(frame[name])
         frame = frame.drop(columns=name).assign(score=values, t=pd.to_numeric(frame["t"]).round(6))
     except (ValueError, pd.errors.ParserError) as error:
@@ -197,11 +199,14 @@ def _from_records(records: Sequence[Record], score: str) -> pd.DataFrame:
 
 
 def _scored(frame: pd.DataFrame) -> pd.DataFrame:
+    return _with_pair(_with_score(frame) if len(frame) else frame)
+
+
+def _with_score(frame: pd.DataFrame) -> pd.DataFrame:
     """Rows that have the score; a learner without probabilities, say, has no AUROC."""
-    lacking = frame[frame.score.isna()].algorithm.unique() if len(frame) else ()
-    for name in lacking:
+    for name in frame[frame.score.isna()].algorithm.unique():
         warnings.warn(f"{name}: left out where it lacks the score", stacklevel=2)
-    return _with_pair(frame.dropna(subset="score") if len(frame) else frame)
+    return frame.dropna(subset="score")
 
 
 def _with_pair(frame: pd.DataFrame) -> pd.DataFrame:
@@ -294,7 +299,9 @@ def load(path: str | Path, store: str | Path = "robustssl.sqlite") -> Loaded:
             same = there.setdefault((record.key, record.error), record)
             if same is record:
                 added += opened.add(record)
-            elif dict(same.scores) != dict(record.scores):
+            elif any(
+                same.scores[k] != record.scores[k] for k in same.scores.keys() & record.scores
+            ):
                 conflicts.append(str(record.cell))
         known = len(records) - added - len(conflicts)
     return Loaded(added, known, tuple(conflicts))

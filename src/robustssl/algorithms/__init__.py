@@ -2,5 +2,6 @@
 
 Class attributes: `version`, raised when its numbers change; `baseline`, the name of the matched
 supervised algorithm (None for one that is itself supervised); `supervised`; `targets`, the
-inconsistencies its authors built it for; `presets`, named settings.
+inconsistencies it is meant for, by its authors or, where they name none, here; `presets`, named
+settings.
 """

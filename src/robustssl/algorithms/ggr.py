@@ -29,8 +29,20 @@ class GGR(DeepClassifier):
 
     @property
     def _base(self) -> Any:
-        mine = {k: v for k, v in self.get_params().items() if k not in ("base", "random_state")}
-        return _made(self.base, tuple(sorted(mine.items())))
+        if not isinstance(self.base, str):
+            raise InputError(
+                f"base = {self.base}, but it is the name of a method, such as fixmatch"
+            )
+        mine = {k: v for k, v in self.get_params(deep=False).items() if k != "base"}
+        made = _made(self.base, tuple(sorted({**mine, "random_state": None}.items())))
+        if hasattr(self, "classes_"):
+            made.classes_ = self.classes_
+        return made
+
+    @property
+    def takes(self) -> frozenset[str]:  # type: ignore[override]
+        takes: frozenset[str] = self._base.takes
+        return takes
 
     @property
     def views(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -83,14 +95,14 @@ class GGR(DeepClassifier):
 
 @lru_cache(maxsize=16)
 def _made(spec: str, shared: tuple[tuple[str, Any], ...]) -> DeepClassifier:
-    name, options = registry.parse(spec)
+    name, options = registry.parse(registry.canonical("algorithm", spec))
     kind = registry.algorithm(name)
     if not issubclass(kind, DeepClassifier):
         raise InputError(
             f"the base of ggr is a deep method that sees unlabeled rows, unlike {name}"
         )
-    for option in options:
-        if option in dict(shared):
+    for option, value in options.items():
+        if dict(shared).get(option, value) != value:
             raise InputError(f"give {option} to ggr, which shares it with its base")
     model: DeepClassifier = registry.estimator(name, **{**dict(shared), **options})
     if model.combines:

@@ -21,7 +21,8 @@ class SCARF(DeepClassifier):
 
     corruption: how likely a feature is taken from another row, which is one of the same batch. Rows
     are the unlabeled ones; which columns will be missing is not known, so that all may be taken.
-    start: the share of the steps. The authors corrupt .6, at temperature 1, for many epochs.
+    start: the share of the steps before labels are learned. The authors corrupt .6, at temperature
+    1, for many epochs.
     """
 
     weight: float = 1.0
@@ -31,7 +32,7 @@ class SCARF(DeepClassifier):
 
     targets = frozenset({"feature"})
     takes = frozenset({"table", "text"})
-    ranges: ClassVar = {"corruption": (0, 1)}
+    ranges: ClassVar = {"corruption": (0, 1), "start": (0, np.nextafter(1, 0))}
     views = ("weak",)
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {"corruption": 0.6, "temperature": 1.0, "start": 0.5}

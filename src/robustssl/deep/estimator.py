@@ -186,7 +186,9 @@ class NetClassifier(EncodedClassifier):
         return rows
 
     def inconsistency_score(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """How unlike the labeled rows each row is, in the method's own opinion."""
+        """How unlike the labeled rows each row is, in the method's own opinion: the higher, the
+        more; only the order means something. All zeros where one class was labeled.
+        """
         rows = self._rows(X)
         if not isinstance(self.model_, Trained):  # one class alone, or a baseline
             inner = getattr(self.model_, "inconsistency_score", None)

@@ -1,5 +1,6 @@
 """The report of a store: a folder with a table (markdown, csv, LaTeX) and the curves (PNG, SVG)."""
 
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -24,15 +25,17 @@ def report(
 ) -> list[Path]:
     """Write the report of a store into a folder; returns the files written."""
     with Store(store, create=False) as opened:
-        frame, everything = tidy(opened, score), opened.frame()
-        detected = _detection_curves(opened)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            frame, everything = tidy(opened, score), opened.frame()
+        detected = _detection_curves(opened) if score != "detection" else []
     if frame.empty:
         raise InputError(f"{store} holds no scores to report; `robustssl status` tells why")
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as more:
         warnings.simplefilter("always", UserWarning)
         found = curves(frame)
         table = study_table(found)
-    notes = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
+    notes = [str(w.message) for w in (*caught, *more) if issubclass(w.category, UserWarning)]
     folder = Path(out)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -71,7 +74,7 @@ The score is {score}. In brackets: 95% intervals over seeds (jackknife, Student'
 bias-corrected estimate; in parentheses: the plain value of the mean curve, where it differs.
 Floor: what EVM would be if seeds alone moved the curve. p: of a curve that does not depend on t.
 Gain: mean difference to the matched baseline over all t. Break-even: the first t at which the curve
-falls below it (none: not up to 1). Built for: the inconsistencies that the authors had in mind, in
+falls below it (none: not up to 1). Built for: the inconsistencies that a method is meant for, in
 bold where this is one.
 """
 
@@ -82,7 +85,8 @@ _DETECTION = """\
 
 How well a method's own score tells inconsistent rows, set aside before any fit, from test rows:
 AUROC, over all t (with a 95% interval over seeds) and at each. 0.5 is chance. Methods that have no
-score of their own are judged by how unsure they are (1 - max p).
+score of their own are judged by how unsure they are (1 - max p). One that learns from unlabeled
+rows which rows are foreign may be below chance where none is.
 """
 
 _TASK = ["environment", "dataset", "labels", "source", "target"]
@@ -99,7 +103,8 @@ def _page(
     parts += _tables(table, _columns, "##")
     if detected:
         points = [dict(zip(c.ts.tolist(), c.scores.mean(0), strict=True)) for c in detected]
-        found = metric_table(detected, intervals=True).assign(points=points)
+        seeds = [str(len(c.seeds)) for c in detected]
+        found = metric_table(detected, intervals=True).assign(points=points, seeds=seeds)
         parts += [_DETECTION, *_tables(found, _detection_columns, "###")]
     if notes:
         parts += ["## Notes\n", *(f"- {note}" for note in notes), ""]
@@ -118,9 +123,9 @@ def _tables(table: pd.DataFrame, columns: Any, heading: str) -> Iterator[str]:
 
 
 def _detection_columns(rows: pd.DataFrame) -> pd.DataFrame:
-    shown = pd.DataFrame({"algorithm": rows.algorithm})
+    shown = pd.DataFrame({"algorithm": rows.algorithm, "seeds": rows.seeds})
     shown["all t"] = [show_interval(row, "AUC") for _, row in rows.iterrows()]
-    for t in rows.points.iloc[0]:
+    for t in sorted(set().union(*rows.points)):
         shown[f"t = {t:g}"] = [show(points.get(t)) for points in rows.points]
     return shown
 
@@ -128,13 +133,21 @@ def _detection_columns(rows: pd.DataFrame) -> pd.DataFrame:
 _AS_IS: Any = {"showindex": False, "disable_numparse": True}
 
 
-def _columns(rows: pd.DataFrame) -> pd.DataFrame:
+def _built_for(targets: str, environment: str, bold: str) -> str:
+    """The targets, in bold those that the environment is one of."""
+    name, options = registry.parse(environment)
+    here = {*name.split("+"), options.get("kind")}
+    words = targets.split(", ")
+    return ", ".join(bold.format(word) if word in here else word for word in words)
+
+
+def _columns(rows: pd.DataFrame, bold: str = "**{}**") -> pd.DataFrame:
     """The columns a reader wants first; the csv has them all."""
     shown = pd.DataFrame({"algorithm": rows.algorithm})
     if rows.targets.any():
+        pairs = zip(rows.targets, rows.environment, strict=True)
         shown["built for"] = [
-            targets.replace(here := registry.parse(environment)[0], f"**{here}**")
-            for targets, environment in zip(rows.targets, rows.environment, strict=True)
+            _built_for(targets, environment, bold) for targets, environment in pairs
         ]
     shown["seeds"] = rows.seeds.map(str)
     for name in ("AUC", "WA", "EVM", "VS", "RCC"):
@@ -151,8 +164,9 @@ def _columns(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _latex(table: pd.DataFrame) -> str:
     task = [name for name in _TASK if table[name].notna().any()]
-    columns = pd.concat([table[task].map(show), _columns(table)], axis=1)
-    return str(tabulate(columns, headers="keys", tablefmt="latex_booktabs", **_AS_IS)) + "\n"
+    columns = pd.concat([table[task].map(show), _columns(table, "BOLD({})")], axis=1)
+    text = str(tabulate(columns, headers="keys", tablefmt="latex_booktabs", **_AS_IS)) + "\n"
+    return re.sub(r"BOLD\((\w+)\)", r"\\textbf{\1}", text)
 
 
 def _omissions(frame: pd.DataFrame) -> list[str]:

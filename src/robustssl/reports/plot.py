@@ -65,6 +65,7 @@ def draw_curves(found: Sequence[KeyedCurve], score: str) -> Figure:
             loc="outside lower center",
             ncols=_legend_columns(names, figure.get_figwidth()),
             frameon=False,
+            handlelength=3.0,
         )
     return figure
 

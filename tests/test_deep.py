@@ -771,23 +771,29 @@ def test_seconds_are_shared_and_chance_too():
 
 def test_views_are_as_strong_as_they_are_named():
     model = registry.estimator("mixmatch", random_state=0, weak=0.1, strong=3.0, batch=64)
-    model.views = ("weak", "other", "strong")
+    model.views = ("weak", "other", "strong", "x_strong")
     stack = stack_of(model, *rows(0, 200))
     stack.batches.put(stack.batches.draw())
-    size, seen = {name: [] for name in ("x", "weak", "other", "strong")}, set()
+    size, seen = {name: [] for name in ("x", "weak", "other", "strong", "x_strong")}, set()
+    noise = []
     for step in range(50):
         fields = stack.batches.at(torch.tensor([step]))
         plain = stack.batches.unlabeled[0][fields["index"][0]]
         seen |= set(fields["index"][0].tolist())
         for name in ("weak", "other", "strong"):
             size[name].append(fields[name][0] - plain)
-        near = (fields["x"][0][:, None] - stack.batches.x[0]).square().sum(-1).amin(1)
+        apart = (fields["x"][0][:, None] - stack.batches.x[0]).square().sum(-1)
+        near, whose = apart.min(1)
         size["x"].append((near / 8).sqrt())
+        size["x_strong"].append(fields["x_strong"][0] - stack.batches.x[0][whose])
+        noise.append(fields["x"][0] - stack.batches.x[0][whose])
     spread = {name: float(torch.cat(found).square().mean().sqrt()) for name, found in size.items()}
-    expected = {"x": 0.1, "weak": 0.1, "other": 0.1, "strong": 3.0}
+    expected = {"x": 0.1, "weak": 0.1, "other": 0.1, "strong": 3.0, "x_strong": 3.0}
     assert spread == pytest.approx(expected, rel=0.05)
     assert seen == set(range(200))
     assert not torch.equal(fields["weak"], fields["other"])
+    both = torch.stack([torch.cat(noise).flatten(), torch.cat(size["x_strong"]).flatten()])
+    assert abs(float(torch.corrcoef(both)[0, 1])) < 0.05
 
 
 def test_labeled_batches_do_not_depend_on_how_much_is_drawn():

@@ -148,7 +148,7 @@ def test_a_frozen_body_has_its_own_statistics_also_in_training(weights, frozen):
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit")  # by torch itself, at the first jvp
-@pytest.mark.parametrize("algorithm", ["fixmatch", "vat", "ict"])
+@pytest.mark.parametrize("algorithm", ["fixmatch", "vat", "ict", "openmatch"])
 @pytest.mark.parametrize("net", ROWS)
 def test_methods_fit_and_predict(weights, net, algorithm):
     X = ROWS[net]()

@@ -1,5 +1,8 @@
 """The methods that claim robustness: each does what it is named for, on data made to show it."""
 
+import sqlite3
+import warnings
+from contextlib import closing
 from dataclasses import replace
 from functools import cache
 
@@ -10,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from own_net import Normed
 from sklearn.metrics import roc_auc_score
-from test_deep import digits, rows, stack_of
+from test_deep import digits, images, rows, stack_of
+from typer.testing import CliRunner
 
 import robustssl
 from robustssl import InputError, registry
@@ -23,9 +27,12 @@ from robustssl.algorithms.mtcf import otsu
 from robustssl.algorithms.scarf import SCARF
 from robustssl.algorithms.uasd import UASD
 from robustssl.cell import Cell
+from robustssl.cli import app
 from robustssl.deep.estimator import _Training
+from robustssl.deep.net import Whole
 from robustssl.deep.types import Batch
 from robustssl.results import read
+from robustssl.studies import NAMED
 from robustssl.worker import prepare, run_group
 
 ROBUST = [
@@ -99,6 +106,11 @@ def test_otsus_threshold_is_the_best_of_all(scores, count):
     assert apart(found) == pytest.approx(max(map(apart, used)), abs=1e-9)
 
 
+@pytest.mark.parametrize("valid", [[True], [False], [True, *[False] * 4], [False] * 5])
+def test_otsu_has_no_opinion_on_less_than_two_rows(valid):
+    assert float(otsu(torch.full((len(valid),), 0.3), torch.tensor(valid))) == 0.5
+
+
 def test_uasd_keeps_the_mean_of_all_answers_and_the_confidence_on_labeled_rows():
     X, y = rows(0)
     model = UASD(net="mlp[width=8]", batch=45, steps=9, start=1 / 3, precision="fp64", decay=0.0)
@@ -118,6 +130,47 @@ def test_uasd_keeps_the_mean_of_all_answers_and_the_confidence_on_labeled_rows()
         stack.step()
         assert float(stack.state["threshold"][0]) == pytest.approx(float(sure), abs=1e-12)
     assert (stack.state["q"][0] - torch.stack(answers).mean(0)).abs().max() < 1e-12
+
+
+def _reference_scores(name, module, x):
+    """Of rows by the parts of a module, one row at a time."""
+    z = module.net.features(x)
+    p = torch.softmax(module.net.head(z), 0)
+    if name in ("openmatch", "ssb"):
+        return 1 - torch.sigmoid(module.detector(z))[int(p.argmax())]
+    if name == "iomatch":
+        return torch.softmax(module.open(module.projection(z)), 0)[-1]
+    if name == "scomatch":
+        return torch.softmax(torch.cat([module.net.head(z), module.outlier(z)]), 0)[-1]
+    if name == "mtcf":
+        return 1 - torch.sigmoid(module.g(z)[0])
+    return torch.sigmoid(module.domain(z))[0]
+
+
+@pytest.mark.parametrize("name", ["openmatch", "ssb", "iomatch", "scomatch", "mtcf", "cafa"])
+def test_a_score_is_that_of_the_part_that_is_named(name):
+    X, y = rows(0)
+    given = {"net": "mlp[width=8]", "steps": 25, "precision": "fp64", "random_state": 0}
+    model = registry.estimator(name, **given).fit(X, y)
+    net, params = model.model_.net, model.model_.params
+    module = net.module
+    module.load_state_dict(net.unpack(params))
+    with torch.no_grad():
+        expected = [float(_reference_scores(name, module, torch.from_numpy(row))) for row in X]
+    assert np.abs(model.inconsistency_score(X) - expected).max() < 1e-12
+
+
+@pytest.mark.parametrize("name", ["fixmatch", "openmatch"])
+def test_the_answer_to_a_row_does_not_depend_on_its_batch(name):
+    """Of a net that normalises batches, and of a head on it."""
+    X, y = images(0)
+    given = {"net": "wide_resnet[depth=10,widen=1]", "steps": 5, "batch": 4, "random_state": 0}
+    model = registry.estimator(name, **given).fit(X, y)
+    for answer in (model.predict_proba, model.inconsistency_score):
+        together = answer(X)
+        assert np.abs(together[:3] - answer(X[:3])).max() < 1e-5
+        assert np.ptp(together, 0).max() > 1e-4
+    assert Whole(registry.net("wide_resnet")((8, 8, 3), 3), {}).stacks is False
 
 
 # Gradients
@@ -317,11 +370,54 @@ def test_scarf_tells_a_corrupted_row_from_others():
 # What users see
 
 
-@pytest.mark.parametrize("name", ROBUST)
-def test_what_it_was_built_for_is_known(name):
-    (entry,) = [e for e in registry.catalog("algorithm") if e["name"] == name]
-    assert set(entry["targets"]) <= {"distribution", "label", "feature"}
-    assert entry["targets"]
+BUILT_FOR = {
+    **dict.fromkeys(("uasd", "mtcf", "fix_a_step", "openmatch", "iomatch", "scomatch"), "label"),
+    **dict.fromkeys(("adamatch", "bidirectional_adaptation"), "distribution"),
+    **dict.fromkeys(("scarf", "feature_dropout"), "feature"),
+    **dict.fromkeys(("defixmatch", "ggr", "safe_ensemble"), "distribution feature label"),
+    "cafa": "distribution label",
+    "cast": "distribution label",
+    "ssb": "label",
+}
+
+
+def test_what_a_method_was_built_for_is_known(capsys):
+    found = {e["name"]: " ".join(e["targets"]) for e in registry.catalog("algorithm")}
+    assert {name: targets for name, targets in found.items() if targets} == BUILT_FOR
+    for command, sentence in (
+        (["list", "algorithms"], "built for"),
+        (["show", "algorithm", "openmatch[start=0.5]"], "built for inconsistent: label"),
+    ):
+        assert CliRunner().invoke(app, command).output.count(sentence) == 1
+
+
+PAPER = {
+    "uasd": "uasd[warmup=1.0]",
+    "cafa": "cafa[adversary=1.0,weight=10.0]",
+    "mtcf": "mtcf[alpha=0.75,start=0.1,weight=75.0,window=10]",
+    "fix_a_step": "fix_a_step[alpha=0.5,ratio=7]",
+    "defixmatch": "defixmatch[ratio=7]",
+    "adamatch": "adamatch[decay=0.999,ratio=3]",
+    "bidirectional_adaptation": "bidirectional_adaptation[ratio=7]",
+    "openmatch": "openmatch[agreement=0.5,entropy=0.1,ratio=2,start=0.01953125]",
+    "iomatch": "iomatch[decay=0.992,ratio=7,start=0.00390625]",
+    "scomatch": "scomatch[ratio=2]",
+    "ssb": "ssb[negative=0.01,ratio=2,start=0.927734375]",
+    "scarf": "scarf[corruption=0.6,start=0.5,temperature=1.0]",
+}
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_the_authors_settings(name):
+    assert registry.canonical("algorithm", f"{name}[preset=paper]") == PAPER[name]
+
+
+def test_the_study_has_every_robust_deep_method():
+    study = robustssl.Study(**NAMED["robust-digits"])
+    deep = {n for n in BUILT_FOR if hasattr(registry.algorithm(n), "fit_together")}
+    assert set(study.algorithms) == deep | {"supervised_net", "fixmatch"}
+    assert set(study.environments) == {"distribution", "label", "feature"}
+    assert len(study.cells()) == 16 * 3 * 6 * 5
 
 
 @pytest.mark.parametrize("name", ROBUST)
@@ -350,6 +446,7 @@ def test_the_run_stores_how_well_set_aside_rows_are_detected(tmp_path):
     (record,) = run_group((cell,))
     prepared = prepare("wine", "label", 5, 0)
     split, aside = prepared.split(1.0), prepared.aside()
+    assert np.array_equal(aside, prepared.preprocess(prepared.pools.data.X[prepared.pools.aside]))
     assert len(aside) == len(prepared.pools.aside) > 0
     assert not set(prepared.pools.aside) & {*split.rows, *split.test_rows}
     chance = cell.rng("dataset", "labels", "seed").integers(2**31)
@@ -372,6 +469,19 @@ def test_the_run_stores_how_well_set_aside_rows_are_detected(tmp_path):
     assert "## Detection" in page
     assert "| openmatch[steps=20]      | **label**" in page
     assert (tmp_path / "report" / "detection.png").exists()
+    table = page.partition("## Detection")[2]
+    shown = [line.split("|") for line in table.splitlines() if "steps=20" in line]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        means = (
+            read(tmp_path / "label.sqlite", "detection").groupby(["algorithm", "t"]).score.mean()
+        )
+    for words in shown:
+        for place, t in ((4, 0.0), (5, 1.0)):
+            assert float(words[place]) == pytest.approx(means[words[1].strip(), t], abs=6e-4)
+    overall = [float(words[3].split()[0]) for words in shown]
+    assert len(shown) == 2
+    assert overall == sorted(overall, reverse=True)
     assert "label_spreading" not in page.partition("## Detection")[2].partition("## Notes")[0]
     latex = (tmp_path / "report" / "table.tex").read_text()
     assert r"\textbf{label}" in latex
@@ -389,6 +499,26 @@ def test_the_run_stores_how_well_set_aside_rows_are_detected(tmp_path):
         frame = read(tmp_path / "label.sqlite", "detection")
     assert set(frame.algorithm) == {"supervised_net[steps=20]", "openmatch[steps=20]"}
     assert frame.score.between(0, 1).all()
+
+
+def test_set_aside_rows_are_degraded_like_those_a_method_sees():
+    prepared = prepare("wine", "label+feature", 5, 0)
+    pools = prepared.pools
+    lost = prepared.environment.degrade(pools, pools.aside)
+    assert not np.array_equal(lost, pools.data.X[pools.aside])
+    assert np.array_equal(prepared.aside(), prepared.preprocess(lost))
+    cell = Cell("supervised_net", "reference[kind=label]", "wine", 5, 1.0, 0, (("steps", 5),))
+    assert len(prepare("wine", "reference[kind=label]", 5, 0).aside()) == 0
+    assert "detection" not in run_group((cell,))[0].scores
+
+
+def test_a_store_keeps_the_columns_that_old_ones_have(tmp_path):
+    with robustssl.Store(tmp_path / "store.sqlite"):
+        pass
+    with closing(sqlite3.connect(tmp_path / "store.sqlite")) as database:
+        columns = {row[1] for row in database.execute("PRAGMA table_info(records)")}
+    assert "auroc" in columns
+    assert "detection" not in columns
 
 
 def test_detection_of_curves_that_differ_in_grid_and_seeds(tmp_path):
@@ -444,6 +574,14 @@ def test_records_that_lack_a_score_are_known(tmp_path):
         ("openmatch[start=nan]", "start = nan"),
         ("openmatch[agreement=-1]", "agreement = -1"),
         ("scarf[start=1]", "start = 1"),
+        ("scarf[corruption=1.5]", "corruption = 1.5"),
+        ("bidirectional_adaptation[bound=0.5]", "bound = 0.5"),
+        ("fix_a_step[alpha=0]", "alpha = 0"),
+        ("iomatch[width=0]", "width = 0"),
+        ("scomatch[queue=2]", "queue = 2"),
+        ("ssb[negative=-1]", "negative = -1"),
+        ("feature_dropout[most=1.1]", "most = 1.1"),
+        ("cafa[adversary=-1]", "adversary = -1"),
     ],
 )
 def test_a_base_that_cannot_be_is_refused_before_anything_runs(spec, reason, tmp_path):

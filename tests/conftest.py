@@ -1,8 +1,16 @@
 """Shared by the tests: small studies, and the tables that tests want shown."""
 
+import getpass
 import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+import uuid
+from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ[_name] = "1"  # tests run side by side; many small fits must not fight
@@ -26,3 +34,54 @@ def small():
         "ts": [0, 0.5, 1],
         "seeds": 4,
     }
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """The URL of a PostgreSQL server, with a password in it, for as long as the tests run."""
+    programs = [shutil.which("pg_ctl"), *map(str, Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))]
+    if not (found := next(filter(None, programs), None)):
+        pytest.skip("PostgreSQL is not installed")
+    folder, bin_ = Path(tempfile.mkdtemp(prefix="pg")), Path(found).resolve().parent
+    user = getpass.getuser()
+    if os.getuid() == 0:  # which a server refuses to be
+        user = next(name for name in ("postgres", "nobody") if name in _users())
+        shutil.chown(folder, user)
+
+    def call(program, *words):
+        command = [bin_ / program, "-D", folder / "data", *words]
+        subprocess.run(command, check=True, capture_output=True, user=user, cwd=folder)
+
+    call("initdb", "-U", "tester", "--auth=trust", "--no-sync")
+    options = f"-c listen_addresses='' -c fsync=off -k {folder}"
+    log = folder / "log"
+    call("pg_ctl", "-o", options, "-l", log, "-w", "start")
+    try:
+        where = {"database": "postgres", "query": {"host": str(folder)}}
+        yield sa.URL.create("postgresql+psycopg", "tester", "secret", **where)
+    finally:
+        call("pg_ctl", "-m", "immediate", "stop")
+        shutil.rmtree(folder)
+
+
+def _users():
+    return {entry.pw_name for entry in pwd.getpwall()}
+
+
+@pytest.fixture
+def database(postgres):
+    """The URL of an empty database."""
+    name = f"t{uuid.uuid4().hex}"
+    engine = sa.create_engine(postgres, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+    engine.dispose()
+    return postgres.set(database=name).render_as_string(hide_password=False)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request, tmp_path):
+    """Where a store may be: a file, a database."""
+    if request.param == "sqlite":
+        return tmp_path / "s.sqlite"
+    return request.getfixturevalue("database")

@@ -6,9 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
+from typer.testing import CliRunner
 
 import robustssl.store
 from robustssl import Cell, InputError, Record, Store
+from robustssl.cli import app
+from robustssl.results import read
 
 CELL = Cell("label_spreading", "label", "wine", 5, 0.4, 0, (("alpha", 0.5),))
 RECORD = Record(
@@ -25,7 +29,13 @@ FAILURE = Record(CELL, CELL.versions, error="ValueError: no")
 
 
 @pytest.fixture
-def store(tmp_path):
+def store(place):
+    with Store(place) as opened:
+        yield opened
+
+
+@pytest.fixture
+def file(tmp_path):
     with Store(tmp_path / "s.sqlite") as opened:
         yield opened
 
@@ -50,8 +60,8 @@ def test_errors_are_attempts_beside_the_success(store):
     assert len(list(store.records())) == 3
 
 
-def test_two_writers_never_double_a_cell(store):
-    with Store(store.path) as other:
+def test_two_writers_never_double_a_cell(store, place):
+    with Store(place) as other:
         assert store.add(RECORD)
         assert not other.add(RECORD)
         assert other.add(replace(RECORD, cell=replace(CELL, seed=1)))
@@ -66,19 +76,18 @@ def write_fifty(path, start):
         ]
 
 
-def test_processes_that_start_at_once_share_a_new_store(tmp_path):
+def test_processes_that_start_at_once_share_a_new_store(place):
     """Four make the store together and write overlapping cells: each cell is kept once."""
-    path = tmp_path / "s.sqlite"
     context = multiprocessing.get_context("spawn")
     with context.Pool(4) as pool:
-        added = pool.starmap(write_fifty, [(path, start) for start in (0, 0, 25, 50)], chunksize=1)
+        added = pool.starmap(write_fifty, [(place, start) for start in (0, 0, 25, 50)], chunksize=1)
     assert sum(map(sum, added)) == 100
-    with Store(path) as store:
+    with Store(place) as store:
         assert len(list(store.records())) == len(store.done()) == 100
 
 
-def test_a_store_is_made_whole_or_not_at_all(tmp_path, monkeypatch):
-    path, tables = tmp_path / "s.sqlite", robustssl.store._tables
+def test_a_store_is_made_whole_or_not_at_all(place, monkeypatch):
+    tables = robustssl.store._tables
     make = tables.create_all
 
     def killed_half_way(connection):
@@ -87,16 +96,16 @@ def test_a_store_is_made_whole_or_not_at_all(tmp_path, monkeypatch):
 
     monkeypatch.setattr(tables, "create_all", killed_half_way)
     with pytest.raises(KeyboardInterrupt):
-        Store(path)
+        Store(place)
     monkeypatch.undo()
-    with Store(path) as store:
+    with Store(place) as store:
         assert store.add(RECORD)
 
 
-def test_a_reader_does_not_hold_up_a_writer(store):
+def test_a_reader_does_not_hold_up_a_writer(store, place):
     for seed in range(3):
         store.add(replace(RECORD, cell=replace(CELL, seed=seed)))
-    with Store(store.path, create=False) as other:
+    with Store(place, create=False) as other:
         reading = other.records()
         next(reading)
         assert store.add(replace(RECORD, cell=replace(CELL, seed=9)))
@@ -127,11 +136,11 @@ def test_of_what_is_not_here_the_newest_version_counts(store):
     assert store.frame().stale.tolist() == [True, False]
 
 
-def test_a_store_that_cannot_be_written_can_be_read(store, monkeypatch):
-    store.add(RECORD)
-    store.close()
+def test_a_store_that_cannot_be_written_can_be_read(file, monkeypatch):
+    file.add(RECORD)
+    file.close()
     monkeypatch.setattr("os.access", lambda *_: False)
-    with Store(store.path, create=False) as locked:
+    with Store(file.place, create=False) as locked:
         assert list(locked.records()) == [RECORD]
 
 
@@ -146,9 +155,9 @@ def test_a_strangers_database_is_left_as_it_is(tmp_path):
     assert path.read_bytes() == before
 
 
-def test_the_store_logs_ahead(store):
-    store.add(RECORD)
-    assert Path(f"{store.path}-wal").exists()
+def test_the_store_logs_ahead(file):
+    file.add(RECORD)
+    assert Path(f"{file.place}-wal").exists()
 
 
 def test_a_memory_is_a_file_like_any_other(tmp_path, monkeypatch):
@@ -185,12 +194,110 @@ def test_what_is_not_a_store(tmp_path):
         Store(tmp_path)
 
 
-def test_a_store_of_a_newer_version(store):
-    store.close()
-    with sqlite3.connect(store.path) as connection:
-        connection.execute("UPDATE meta SET value = '99' WHERE name = 'schema'")
+def test_a_store_of_a_newer_version(store, place):
+    with store._engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE meta SET value = '99' WHERE name = 'schema'")
     with pytest.raises(InputError, match=r"newer version of robustssl \(schema 99"):
-        Store(store.path)
+        Store(place)
+
+
+def test_a_group_is_committed_whole_or_not_at_all(store):
+    group = [replace(RECORD, cell=replace(CELL, seed=seed)) for seed in range(3)]
+    spoilt = replace(RECORD, cell=replace(CELL, seed=3), seconds="soon")
+    with pytest.raises(Exception, match=r"soon|seconds"):
+        store.add_all([*group, spoilt])
+    assert list(store.records()) == []
+    assert store.add_all(group) == 3
+    assert store.add_all([*group, replace(RECORD, cell=replace(CELL, seed=4))]) == 1
+
+
+def test_a_lost_connection_is_made_again(database):
+    with Store(database) as store, Store(database) as other:
+        store.add(RECORD)
+        end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
+        name = sa.make_url(database).database
+        with other._engine.connect() as connection:
+            connection.exec_driver_sql(f"{end} '{name}' AND pid <> pg_backend_pid()")
+        assert store.add(replace(RECORD, cell=replace(CELL, seed=1)))
+        assert len(store.done()) == 2
+
+
+def test_a_password_is_never_shown(database, tmp_path):
+    assert "secret" in database
+    with Store(database) as store:
+        assert "secret" not in store.place
+        assert "tester:***@" in store.place
+    with Store(database) as store, store._engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE meta SET value = '99'")
+    wrong = database.replace(sa.make_url(database).database, "nowhere")
+    hidden = database.replace("host=", "host=/nowhere")
+    for call in (
+        lambda: Store(database),
+        lambda: Store(wrong),
+        lambda: Store(hidden),
+        lambda: robustssl.report(database, tmp_path),
+        lambda: robustssl.status(wrong),
+        lambda: Store("mysql://me:secret@host/base"),
+        lambda: Store("postgresql+psycopg://me:secret@host:port/base"),
+    ):
+        with pytest.raises(InputError) as caught:
+            call()
+        error = caught.value
+        assert "secret" not in str(error)
+
+
+def test_a_study_in_a_database(database, small, tmp_path):
+    """Run, cut short, run again, read, exported, merged: as in a file."""
+    assert robustssl.plan(small, database).left == 48
+    robustssl.run({**small, "seeds": 2}, database, workers=1, progress=False)
+    assert robustssl.run(small, database, workers=1, progress=False).done == 48
+    robustssl.run(small, tmp_path / "s.sqlite", workers=1, progress=False)
+
+    def scores(place):
+        with Store(place, create=False) as store:
+            return {record.key: dict(record.scores) for record in store.records()}
+
+    assert scores(database) == scores(tmp_path / "s.sqlite")
+    assert len(read(database)) == 48
+    assert robustssl.status(database).done == 48
+    loaded = robustssl.merge(database, tmp_path / "other.sqlite")
+    assert (loaded.added, loaded.known, loaded.conflicts) == (48, 0, ())
+    assert scores(tmp_path / "other.sqlite") == scores(database)
+    again = robustssl.merge(tmp_path / "other.sqlite", database)
+    assert (again.added, again.known) == (0, 48)
+
+
+def test_a_store_is_checked(store, place):
+    store.add_all([RECORD, FAILURE, replace(RECORD, cell=replace(CELL, seed=1))])
+    run = CliRunner().invoke(app, ["store", "check", "-s", str(place)])
+    assert run.exit_code == 0, run.exception
+    assert run.output == "3 records, no problems.\n"
+    with store._engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE records SET t = 0.6 WHERE seed = 1")
+        connection.exec_driver_sql(
+            "UPDATE records SET accuracy = 2 WHERE error IS NULL AND seed = 0"
+        )
+    found = list(store.problems())
+    assert len(found) == 2
+    assert "outside [0, 1]" in found[0]
+    assert "is not that of its cell" in found[-1]
+    with store._engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE records SET t = 7")
+    assert len([problem for problem in store.problems() if "t = 7" in problem]) == 3
+    assert CliRunner().invoke(app, ["store", "check", "-s", str(place)]).exit_code == 1
+
+
+def test_a_merge_shows_what_differs_and_keeps_what_is_there(tmp_path):
+    for name, score in (("a", 0.5), ("b", 0.6)):
+        with Store(tmp_path / name) as store:
+            store.add(replace(RECORD, scores={"accuracy": score}))
+            store.add(FAILURE)
+    found = robustssl.merge(tmp_path / "a", tmp_path / "b")
+    assert (found.added, found.known, len(found.conflicts)) == (0, 1, 1)
+    with Store(tmp_path / "b") as store:
+        assert [r.scores for r in store.records() if not r.error] == [{"accuracy": 0.6}]
+    with pytest.raises(InputError, match="there is no store"):
+        robustssl.merge(tmp_path / "none", tmp_path / "b")
 
 
 def test_a_full_disk_is_a_sentence_and_loses_nothing(tmp_path, monkeypatch):

@@ -24,6 +24,7 @@ _HOME = {
     "estimator": "registry",
     "export": "results",
     "load": "results",
+    "merge": "results",
     "metrics": "reports",
     "plan": "studies",
     "report": "reports",
@@ -52,6 +53,6 @@ if TYPE_CHECKING:
     from robustssl.record import Record  # noqa: F401
     from robustssl.registry import algorithm, catalog, dataset, environment, estimator  # noqa: F401
     from robustssl.reports import metrics, report  # noqa: F401
-    from robustssl.results import export, load  # noqa: F401
+    from robustssl.results import export, load, merge  # noqa: F401
     from robustssl.store import Store  # noqa: F401
     from robustssl.studies import Study, plan, run, status  # noqa: F401

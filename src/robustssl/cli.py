@@ -66,12 +66,17 @@ def options(
 
 
 StoreOption = Annotated[
-    Path, typer.Option("--store", "-s", help="The file that keeps the records (SQLite).")
+    str,
+    typer.Option(
+        "--store",
+        "-s",
+        help="What keeps the records: a file (SQLite), or postgresql+psycopg://USER@HOST/DATABASE.",
+    ),
 ]
 ScoreOption = Annotated[
     str, typer.Option(help="accuracy, balanced_accuracy, macro_f1, auroc or detection.")
 ]
-DEFAULT_STORE = Path("robustssl.sqlite")
+DEFAULT_STORE = "robustssl.sqlite"
 
 
 @app.command()
@@ -256,13 +261,45 @@ def import_(
     """Add exported records to a store. What the store holds already is never overwritten."""
     from robustssl import results
 
-    loaded = results.load(file, store)
+    _print_loaded(results.load(file, store))
+
+
+def _print_loaded(loaded: Any) -> None:
     out.print(f"{loaded.added} records added, {loaded.known} known already", **PLAIN)
     if loaded.conflicts:
         err.print(f"{len(loaded.conflicts)} differ from the store's, which stay:", **PLAIN)
         for cell in loaded.conflicts[:10]:
             err.print(f"  {cell}", **PLAIN)
         raise typer.Exit(1)
+
+
+store_app = typer.Typer(help="Stores: whether one is sound, and two made one.")
+app.add_typer(store_app, name="store", no_args_is_help=True)
+
+
+@store_app.command("check")
+def store_check(store: StoreOption = DEFAULT_STORE) -> None:
+    """Say whether a store is sound: the file, and that every record is whole and in its place."""
+    from robustssl.store import Store
+
+    with Store(store, create=False) as opened:
+        problems, count = list(opened.problems()), len(opened.frame())
+    for problem in problems[:20]:
+        err.print(problem, **PLAIN)
+    out.print(f"{count} records, {len(problems) or 'no'} problems.", **PLAIN)
+    if problems:
+        raise typer.Exit(1)
+
+
+@store_app.command("merge")
+def store_merge(
+    source: Annotated[str, typer.Argument(help="The store whose records are added.")],
+    store: StoreOption = DEFAULT_STORE,
+) -> None:
+    """Add the records of a store to another. What that holds already is never overwritten."""
+    from robustssl import results
+
+    _print_loaded(results.merge(source, store))
 
 
 AS_IS: Any = {"tablefmt": "plain", "showindex": False, "disable_numparse": True}

@@ -22,7 +22,7 @@ from robustssl import registry
 from robustssl.curve import Array
 from robustssl.errors import InputError, unknown
 from robustssl.record import SCORES, Record
-from robustssl.store import Store, are_stale
+from robustssl.store import Store, are_stale, shown, url_of
 
 KEYS = ("environment", "dataset", "labels", "source", "target", "algorithm")
 _POINT = ("t", "seed", "score")
@@ -44,16 +44,9 @@ def read(path: str | Path, score: str | None = None) -> pd.DataFrame:
 
     `score` names the column to take: by default `score` where there is one, else `accuracy`.
     """
-    path = Path(path)
-    if path.is_dir():
-        frames = list(_read_folder(path, score))
-    elif path.is_file():
-        frames = [_read_file(path, score)]
-    else:
-        raise InputError(f"there is no file or folder {path}")
-    frame = pd.concat(frames, ignore_index=True)
+    frame = pd.concat(list(_frames(path, score)), ignore_index=True)
     if frame.empty:
-        raise InputError(f"{path} holds no results")
+        raise InputError(f"{shown(path)} holds no results")
     for name in (*KEYS, "seed"):
         if name not in frame:
             frame[name] = 0 if name == "seed" else None
@@ -64,10 +57,22 @@ def read(path: str | Path, score: str | None = None) -> pd.DataFrame:
     if len(bad):
         row = bad.iloc[0]
         raise InputError(
-            f"{path}: {row.algorithm} has the score {row.score} at t = {row.t}; scores must be "
-            "finite and t between 0 and 1"
+            f"{shown(path)}: {row.algorithm} has the score {row.score} at t = {row.t}; scores must "
+            "be finite and t between 0 and 1"
         )
     return frame
+
+
+def _frames(path: str | Path, score: str | None) -> Iterator[pd.DataFrame]:
+    if url_of(path) is not None:
+        with Store(path, create=False) as store:
+            yield tidy(store, score or "accuracy")
+    elif Path(path).is_dir():
+        yield from _read_folder(Path(path), score)
+    elif Path(path).is_file():
+        yield _read_file(Path(path), score)
+    else:
+        raise InputError(f"there is no file or folder {path}")
 
 
 def _read_folder(folder: Path, score: str | None) -> Iterator[pd.DataFrame]:
@@ -291,7 +296,17 @@ def load(path: str | Path, store: str | Path = "robustssl.sqlite") -> Loaded:
     path = Path(path)
     if not path.is_file():
         raise InputError(f"there is no file {path}")
-    records = list(_records(path, _text(path)))  # all are read before the first is written
+    return _merge(list(_records(path, _text(path))), store)  # all read before one is written
+
+
+def merge(source: str | Path, store: str | Path) -> Loaded:
+    """Add the records of a store to another. What that holds already stays as it is."""
+    with Store(source, create=False) as opened:
+        records = list(opened.records())
+    return _merge(records, store)
+
+
+def _merge(records: Sequence[Record], store: str | Path) -> Loaded:
     with Store(store) as opened:
         there = {(record.key, record.error): record for record in opened.records()}
         added, conflicts = 0, []

@@ -1,7 +1,8 @@
-"""Where records are kept (SQLite): what is done, what failed, what is stale.
+"""Where records are kept: what is done, what failed, what is stale.
 
-A cell has at most one success; errors are attempts beside it. Each record is committed on its own,
-the moment it exists, in WAL mode: a process killed anywhere leaves a whole store.
+A store is a file (SQLite) or, for teams, a database by its URL (PostgreSQL). A cell has at most one
+success; errors are attempts beside it. The records of a group are committed together, the moment
+they exist: a process killed anywhere leaves a whole store.
 """
 
 import hashlib
@@ -17,7 +18,7 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 import sqlalchemy as sa
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.dialects import postgresql, sqlite
 
 from robustssl import registry
 from robustssl.cell import Cell
@@ -53,13 +54,13 @@ _records = sa.Table(
     sa.Column("params", sa.JSON, nullable=False),
     sa.Column("environment", sa.String, nullable=False),
     sa.Column("dataset", sa.String, nullable=False),
-    sa.Column("labels", sa.Integer, nullable=False),
-    sa.Column("t", sa.Float, nullable=False),
-    sa.Column("seed", sa.Integer, nullable=False),
+    sa.Column("labels", sa.BigInteger, nullable=False),
+    sa.Column("t", sa.Double, nullable=False),
+    sa.Column("seed", sa.BigInteger, nullable=False),
     sa.Column("versions", sa.JSON, nullable=False),
-    *(sa.Column(name, sa.Float) for name in _COLUMNS),
+    *(sa.Column(name, sa.Double) for name in _COLUMNS),
     sa.Column("other_scores", sa.JSON, nullable=False),
-    sa.Column("seconds", sa.Float, nullable=False),
+    sa.Column("seconds", sa.Double, nullable=False),
     sa.Column("error", sa.String),
     sa.Column("warnings", sa.JSON, nullable=False),
     sa.Column("digest", sa.String),
@@ -69,34 +70,54 @@ _records = sa.Table(
     sa.Column("provenance", sa.ForeignKey("provenance.id"), nullable=False),
 )
 _success = _records.c.error.is_(None)
-sa.Index("one_success", _records.c.key, unique=True, sqlite_where=_success)
+sa.Index(
+    "one_success",
+    _records.c.key,
+    unique=True,
+    sqlite_where=_success,
+    postgresql_where=_success,
+)
 
 _CELL = ("algorithm", "environment", "dataset", "labels", "t", "seed")
 _VERSIONED: tuple[registry.Kind, ...] = ("algorithm", "environment", "dataset")
 _OWN_PROVENANCE = ("dataset_sha256", "split_digest")
 
 
-class Store:
-    """Records in a file; a context manager. `create=False` refuses a file that is not there."""
+_INSERT: dict[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
+_TRIES = 5  # to write, where the connection to a server is lost
+_CREATION = 7 * 11 * 13 * 17  # the number of a server's lock under which tables are made
 
-    def __init__(self, path: str | Path, create: bool = True) -> None:
-        self.path = Path(path)
-        if not create and not self.path.exists():
-            raise InputError(f"there is no store at {self.path}; `robustssl run` makes one")
-        if not self.path.absolute().parent.is_dir():
-            raise InputError(f"the folder of the store {self.path} does not exist")
-        self._engine = sa.create_engine(_url(self.path), connect_args={"timeout": 60})
-        sa.event.listen(self._engine, "connect", _set_up_connection)
-        with self._refusals():
-            self._create() if create else self._check()
+
+class Store:
+    """Records in a file or, by its URL, in a database; a context manager. `create=False` refuses
+    one that is not there. `place` is what to call it: a password in a URL is not shown.
+    """
+
+    def __init__(self, place: str | Path, create: bool = True) -> None:
+        url = url_of(place)
+        self.place = shown(place)
+        self._engine = _file(Path(place), create) if url is None else _server(url)
+        self._dialect = self._engine.dialect.name
+        try:
+            with self._refusals():
+                self._create() if create else self._check()
+        except BaseException:
+            self.close()
+            raise
 
     def _create(self) -> None:
-        """Make the tables where there are none, and turn to write-ahead logging for good."""
+        """Make the tables where there are none; a file turns to write-ahead logging for good."""
         with self._writing() as connection:
+            if self._dialect == "postgresql":  # two may be at it
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_CREATION)))
             if not sa.inspect(connection).get_table_names():
                 _tables.create_all(connection)
                 connection.execute(_meta.insert().values(name="schema", value=str(SCHEMA)))
         self._check()
+        if self._dialect == "sqlite":
+            self._log_ahead()
+
+    def _log_ahead(self) -> None:
         with self._engine.connect() as connection:
             for _ in range(100):  # this pragma never waits, and another process may be at it
                 with suppress(sa.exc.OperationalError):
@@ -106,16 +127,19 @@ class Store:
 
     def _check(self) -> None:
         with self._engine.connect() as connection:
-            if not {"meta", "records"} <= set(sa.inspect(connection).get_table_names()):
-                raise InputError(f"{self.path} is a database, but not a store of robustssl")
+            tables = set(sa.inspect(connection).get_table_names())
+            if not tables and self._dialect != "sqlite":
+                raise NoStoreError(f"there is no store at {self.place}; `robustssl run` makes one")
+            if not {"meta", "records"} <= tables:
+                raise InputError(f"{self.place} is a database, but not a store of robustssl")
             query = sa.select(_meta.c.value).where(_meta.c.name == "schema")
             value = connection.execute(query).scalar() or ""
             if not value.isdigit():
-                raise InputError(f"{self.path} is not a store of robustssl: it names no schema")
+                raise InputError(f"{self.place} is not a store of robustssl: it names no schema")
             schema = int(value)
         if schema > SCHEMA:
             raise InputError(
-                f"{self.path} was written by a newer version of robustssl (schema {schema}; this "
+                f"{self.place} was written by a newer version of robustssl (schema {schema}; this "
                 f"one reads up to {SCHEMA}); upgrade robustssl to read it"
             )
 
@@ -123,7 +147,8 @@ class Store:
     def _writing(self) -> Iterator[sa.Connection]:
         """A transaction that waits for the write lock at its start, where waiting is possible."""
         with self._engine.begin() as connection:
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            if self._dialect == "sqlite":
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
             yield connection
 
     def close(self) -> None:
@@ -143,12 +168,28 @@ class Store:
         except sa.exc.DatabaseError as error:
             reason = str(error.orig)
             if "not a database" in reason:
-                raise InputError(f"{self.path} is not a store: {reason}") from error
+                raise InputError(f"{self.place} is not a store: {reason}") from error
             kept = ". What was committed before is kept" if "full" in reason else ""
-            raise InputError(f"the store {self.path} cannot be used: {reason}{kept}") from error
+            raise InputError(f"the store {self.place} cannot be used: {reason}{kept}") from error
 
     def add(self, record: Record) -> bool:
         """Commit a record; False if the cell has a success already (the first one stays)."""
+        return self.add_all([record]) == 1
+
+    def add_all(self, records: Sequence[Record]) -> int:
+        """Commit records, all or none; how many are new. A lost connection is made again."""
+        with self._refusals():
+            for left in reversed(range(_TRIES)):
+                try:
+                    with self._writing() as connection:
+                        return sum(self._insert(connection, record) for record in records)
+                except sa.exc.DBAPIError as error:
+                    if not error.connection_invalidated or not left:
+                        raise
+                    time.sleep(1)
+        raise AssertionError
+
+    def _insert(self, connection: sa.Connection, record: Record) -> int:
         own = {name: record.provenance.get(name) for name in _OWN_PROVENANCE}
         shared = {k: v for k, v in record.provenance.items() if k not in own}
         row = {
@@ -165,14 +206,12 @@ class Store:
             "digest": record.digest,
             "predictions": record.predictions,
         }
-        with self._refusals():
-            text = json.dumps(shared, sort_keys=True)
-            row["provenance"] = hashlib.sha256(text.encode()).hexdigest()[:16]
-            document = insert(_provenance).values(id=row["provenance"], document=shared)
-            with self._writing() as connection:
-                connection.execute(document.on_conflict_do_nothing())
-                added = connection.execute(insert(_records).values(row).on_conflict_do_nothing())
-        return added.rowcount == 1
+        text, insert = json.dumps(shared, sort_keys=True), _INSERT[self._dialect]
+        row["provenance"] = hashlib.sha256(text.encode()).hexdigest()[:16]
+        document = insert(_provenance).values(id=row["provenance"], document=shared)
+        connection.execute(document.on_conflict_do_nothing())
+        added = insert(_records).values(row).on_conflict_do_nothing().returning(_records.c.id)
+        return len(connection.execute(added).all())
 
     def done(self) -> set[str]:
         """Keys of the cells that have a success."""
@@ -194,14 +233,30 @@ class Store:
 
     def records(self) -> Iterator[Record]:
         """Every record, errors too, in the order in which they came."""
+        return map(_record, self._rows())
+
+    def _rows(self) -> Iterator[Any]:
         query = (
             sa.select(_records, _provenance.c.document)
             .join(_provenance, _provenance.c.id == _records.c.provenance)
             .order_by(_records.c.id)
         )
         with self._refusals(), self._engine.connect() as connection:
-            for row in connection.execute(query).mappings():
-                yield _record(row)
+            yield from connection.execute(query).mappings()
+
+    def problems(self) -> Iterator[str]:
+        """What is wrong with the file or with a record, in a sentence each."""
+        if self._dialect == "sqlite":
+            with self._refusals(), self._engine.connect() as connection:
+                found = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
+            yield from (f"the file: {reason}" for reason in found if reason != "ok")
+        for row in self._rows():
+            try:
+                record = Record.from_json(_record(row).to_json())
+                if row["key"] != record.key:
+                    raise InputError(f"its key {row['key']} is not that of its cell, {record.key}")
+            except (InputError, ValueError, TypeError) as error:
+                yield f"record {row['id']}: {error}"
 
     def frame(self) -> pd.DataFrame:
         """Every record as a row of a tidy frame; `algorithm` is spelt with its params.
@@ -254,6 +309,64 @@ def are_stale(
         any(present[thing] != number for thing, number in zip(row, numbers, strict=True))
         for row, numbers in zip(named, versions, strict=True)
     ]
+
+
+def url_of(place: str | Path) -> sa.URL | None:
+    """The URL of a database, None for a file."""
+    if "://" not in str(place):
+        return None
+    try:
+        url = sa.make_url(str(place))
+    except (sa.exc.ArgumentError, ValueError):
+        reason = "write postgresql+psycopg://USER@HOST:PORT/DATABASE"
+        raise InputError(f"cannot read the URL of the store; {reason}") from None
+    if url.get_backend_name() != "postgresql":
+        raise InputError(
+            f"a store is a file (SQLite) or postgresql+psycopg://USER@HOST/DATABASE, not "
+            f"{url.get_backend_name()}://"
+        )
+    return url
+
+
+def shown(place: str | Path) -> str:
+    """What to call a store: a password in its URL is not shown."""
+    url = url_of(place)
+    return str(place) if url is None else url.render_as_string(hide_password=True)
+
+
+def exists(place: str | Path) -> bool:
+    """Whether there is a store, in a database that can be reached."""
+    if url_of(place) is None:
+        return Path(place).exists()
+    try:
+        Store(place, create=False).close()
+    except NoStoreError:
+        return False
+    return True
+
+
+class NoStoreError(InputError):
+    """There is nothing where a store should be."""
+
+
+def _server(url: sa.URL) -> sa.Engine:
+    try:
+        return sa.create_engine(url, pool_pre_ping=True)
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"a store in PostgreSQL needs {error.name}: pip install 'robustssl[postgres]', and a "
+            "URL that begins with postgresql+psycopg://"
+        ) from error
+
+
+def _file(path: Path, create: bool) -> sa.Engine:
+    if not create and not path.exists():
+        raise NoStoreError(f"there is no store at {path}; `robustssl run` makes one")
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"the folder of the store {path} does not exist")
+    engine = sa.create_engine(_url(path), connect_args={"timeout": 60})
+    sa.event.listen(engine, "connect", _set_up_connection)
+    return engine
 
 
 def _url(path: Path) -> sa.URL:

@@ -29,7 +29,7 @@ from robustssl.curve import GRID, check_grid
 from robustssl.engines.local import run_groups
 from robustssl.errors import InputError, unknown
 from robustssl.progress import watch
-from robustssl.store import Store, failures
+from robustssl.store import Store, exists, failures, url_of
 from robustssl.worker import Group, groups, run_group
 
 
@@ -319,7 +319,7 @@ def run(
     with Store(store) as opened:
         _refuse_changed_files(chosen, opened)
         cells = missing_cells(chosen, opened, retry)
-        checkpoints = Path(f"{store}.checkpoints")
+        checkpoints = _checkpoints(store)
         work = partial(run_group, keep_predictions=keep_predictions, checkpoints=checkpoints)
         count = _workers(workers, len(cells))
         with (
@@ -327,12 +327,17 @@ def run(
             closing(run_groups(groups(cells), work, count)) as results,
         ):
             for records in results:
+                opened.add_all(records)
                 for record in records:
-                    opened.add(record)
                     seen.step(record.error is not None)
     with suppress(OSError):
         checkpoints.rmdir()
     return status(store, chosen)
+
+
+def _checkpoints(store: str | Path) -> Path:
+    """Beside a file; of a database, here."""
+    return Path("robustssl.checkpoints" if url_of(store) else f"{store}.checkpoints")
 
 
 def _refuse_impossible_options(chosen: Study) -> None:
@@ -404,7 +409,7 @@ def plan(
     _refuse_impossible_options(chosen)
     every, cells, times = chosen.cells(), chosen.cells(), {}
     done = failed = 0
-    if Path(store).exists():
+    if exists(store):
         with Store(store) as opened:
             _refuse_changed_files(chosen, opened)
             cells = missing_cells(chosen, opened, retry)

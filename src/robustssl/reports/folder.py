@@ -14,7 +14,7 @@ from robustssl.errors import InputError
 from robustssl.reports.plot import draw_curves, save
 from robustssl.reports.table import metric_table, show, show_interval, study_table
 from robustssl.results import KeyedCurve, curves, tidy
-from robustssl.store import Store, failures
+from robustssl.store import Store, failures, shown
 
 
 def report(
@@ -30,7 +30,7 @@ def report(
             frame, everything = tidy(opened, score), opened.frame()
         detected = _detection_curves(opened) if score != "detection" else []
     if frame.empty:
-        raise InputError(f"{store} holds no scores to report; `robustssl status` tells why")
+        raise InputError(f"{shown(store)} holds no scores to report; `robustssl status` tells why")
     with warnings.catch_warnings(record=True) as more:
         warnings.simplefilter("always", UserWarning)
         found = curves(frame)

@@ -22,5 +22,5 @@ clean:
 .venv/installed: pyproject.toml constraints.txt
 	@echo "Installing into .venv (a minute or two, once) ..."
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[deep,parquet,text,postgres,dev]"
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[deep,parquet,text,postgres,ray,dev]"
 	@touch $@

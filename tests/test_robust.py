@@ -300,14 +300,14 @@ def test_matched_rows_have_the_mean_of_the_others():
 def test_cafa_weights_shared_classes_above_private_ones():
     """Four classes have labels, two of them unlabeled rows."""
     found = []
-    for seed in range(5):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
         centres = 3 * rng.normal(size=(4, 8))
         truth = np.concatenate([np.repeat(np.arange(4), 10), rng.integers(2, size=300)])
         X = centres[truth] + rng.normal(size=(340, 8))
         X = (X - X.mean(0)) / X.std(0)
         y = np.where(np.arange(340) < 40, truth, -1)
-        model = CAFA(random_state=seed)
+        model = CAFA(random_state=seed, steps=300)
         model._encode(X, y)
         training = _Training(model, (8,), 4, None, None, lambda step: None)
         stack = training.stack([model._problem(X, y)])

@@ -4,6 +4,8 @@ import pytest
 
 import robustssl
 from robustssl import InputError, registry, studies
+from robustssl.studies import _longest_first, _seconds, _task
+from robustssl.worker import groups
 
 GOOD = {"algorithms": ["self_training"], "environments": "label", "datasets": ["iris"]}
 
@@ -249,3 +251,23 @@ def test_what_cannot_be_run_is_left_out():
             small(exclude=[bad])
     with pytest.raises(InputError, match="did you mean 'self_training'"):
         small(exclude=[{"algorithm": "self_trainin"}])
+
+
+def test_long_groups_start_first_from_what_the_store_knows(small, tmp_path):
+    """Of what is not known, the order is that of the study, and it comes before all else."""
+    place = tmp_path / "s.sqlite"
+    robustssl.run({**small, "seeds": 1}, place, workers=1, progress=False)
+    cells = robustssl.Study(**small).cells()
+    with robustssl.Store(place) as store:
+        known = _seconds(store)
+    assert set(known) == {_task(cell) for cell in cells}
+    slow, *quick = sorted(known)
+    known = {**dict.fromkeys(quick, 0.1), slow: 5.0}
+    ordered = list(_longest_first(groups(cells), known))
+    first = [_task(group[0]) == slow for group in ordered]
+    assert first == sorted(first, reverse=True)
+    assert sorted(ordered, key=str) == sorted(groups(cells), key=str)
+    del known[slow]
+    strange = [_task(group[0]) == slow for group in _longest_first(groups(cells), known)]
+    assert strange == first
+    assert list(_longest_first(groups(cells), {})) == list(groups(cells))

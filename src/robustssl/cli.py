@@ -93,6 +93,12 @@ def run(
         bool,
         typer.Option("--keep-predictions", help="Keep the test predictions, not only a digest."),
     ] = False,
+    engine: Annotated[
+        str, typer.Option(help="local: processes on this machine; ray: a Ray cluster.")
+    ] = "local",
+    address: Annotated[
+        str | None, typer.Option(help="Of a running Ray cluster; without, one is started here.")
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say how many cells and about how long; run none.")
     ] = False,
@@ -123,6 +129,7 @@ def run(
             err.print(f"A cell that was tried failed: {problem}", **PLAIN)
         return
     how: Any = {"workers": workers, "retry": retry, "keep_predictions": keep_predictions}
+    how |= {"engine": engine, "address": address}
     try:
         result = studies.run(study, store, **how)
     except KeyboardInterrupt:

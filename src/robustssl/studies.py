@@ -3,7 +3,7 @@
 import os
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -31,6 +31,8 @@ from robustssl.errors import InputError, unknown
 from robustssl.progress import watch
 from robustssl.store import Store, exists, failures, url_of
 from robustssl.worker import Group, groups, run_group
+
+ENGINES = ("local", "ray")
 
 
 def _listed(value: Any) -> Any:
@@ -307,24 +309,38 @@ def run(
     retry: bool = False,
     keep_predictions: bool = False,
     progress: bool = True,
+    engine: str = "local",
+    address: str | None = None,
 ) -> Status:
     """Run the cells of a study that the store lacks, and say how it stands then.
 
-    Every record is committed the moment it exists, so a run that is killed goes on where it was.
-    Cells that failed are left alone unless `retry`. `workers` is the number of processes (all
-    cores by default).
+    Every group of cells is committed the moment it is done, so a run that is killed goes on where
+    it was. Cells that failed are left alone unless `retry`. `workers` is the number of processes
+    (all cores by default). `engine` is local, or ray: a running cluster by its `address`, or one
+    started here.
     """
     chosen = study(source)
     _refuse_impossible_options(chosen)
+    if engine not in ENGINES:
+        raise unknown("engine", engine, ENGINES)
+    if address is not None and engine != "ray":
+        raise InputError("an address is that of a Ray cluster: add engine=ray (--engine ray)")
     with Store(store) as opened:
         _refuse_changed_files(chosen, opened)
         cells = missing_cells(chosen, opened, retry)
         checkpoints = _checkpoints(store)
         work = partial(run_group, keep_predictions=keep_predictions, checkpoints=checkpoints)
+        waiting = _longest_first(groups(cells), _seconds(opened))
         count = _workers(workers, len(cells))
+        if engine == "ray":
+            from robustssl.engines import ray
+
+            results = ray.run_groups(waiting, work, count, address)
+        else:
+            results = run_groups(waiting, work, count)
         with (
             watch(len(cells), Console(stderr=True, quiet=not progress)) as seen,
-            closing(run_groups(groups(cells), work, count)) as results,
+            closing(results),
         ):
             for records in results:
                 opened.add_all(records)
@@ -335,9 +351,35 @@ def run(
     return status(store, chosen)
 
 
+Task = tuple[str, str, str]
+
+
+def _task(cell: Cell) -> Task:
+    return cell.method, cell.dataset, cell.environment
+
+
+def _seconds(store: Store) -> dict[Task, float]:
+    """What a cell of each task took on average, as far as the store knows."""
+    frame = store.frame()
+    good = frame[frame.error.isna()]
+    means = good.groupby(["algorithm", "dataset", "environment"]).seconds.mean()
+    return dict(means.to_dict())
+
+
+def _longest_first(waiting: Iterable[Group], seconds: Mapping[Task, float]) -> Iterable[Group]:
+    """So that no long group is left to the end; what is not known comes first, in its order."""
+    if not seconds:
+        return waiting
+
+    def left(group: Group) -> float:
+        return -len(group) * seconds.get(_task(group[0]), np.inf)
+
+    return sorted(waiting, key=left)
+
+
 def _checkpoints(store: str | Path) -> Path:
     """Beside a file; of a database, here."""
-    return Path("robustssl.checkpoints" if url_of(store) else f"{store}.checkpoints")
+    return Path("robustssl.checkpoints" if url_of(store) else f"{store}.checkpoints").absolute()
 
 
 def _refuse_impossible_options(chosen: Study) -> None:
@@ -375,8 +417,6 @@ def _workers(asked: int | None, cells: int) -> int:
     return min(asked or cores, max(cells, 1))
 
 
-Task = tuple[str, str, str]
-
 TRIAL_SECONDS = 10.0
 
 
@@ -413,13 +453,11 @@ def plan(
         with Store(store) as opened:
             _refuse_changed_files(chosen, opened)
             cells = missing_cells(chosen, opened, retry)
-            keys, frame = {cell.key for cell in every}, opened.frame()
+            keys, times = {cell.key for cell in every}, _seconds(opened)
             done, failed = len(keys & opened.done()), len(keys & opened.failed())
-        good = frame[frame.error.isna()]
-        times = good.groupby(["algorithm", "dataset", "environment"]).seconds.mean().to_dict()
     tasks: dict[Task, list[Cell]] = defaultdict(list)
     for cell in cells:
-        tasks[cell.method, cell.dataset, cell.environment].append(cell)
+        tasks[_task(cell)].append(cell)
     tried, problems = _trial({k: v for k, v in tasks.items() if k not in times})
     times = {**times, **tried}
     typical = sum(times.values()) / len(times) if times else 0.0

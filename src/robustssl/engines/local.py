@@ -19,7 +19,7 @@ from robustssl.worker import Group
 
 _DIED = "WorkerDied: the process ended without a word (out of memory?)"
 
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+THREADS = ("OMP_NUMTHREADS", "OPENBLAS_NUMTHREADS", "MKL_NUMTHREADS")
 
 Work = Callable[[Group], list[Record]]
 
@@ -73,9 +73,9 @@ def clean_start() -> Iterator[None]:
     hears of Ctrl-C while it starts: it inherits the blocked signal, the parent gets it afterwards.
     Whatever library it loads uses one thread.
     """
-    main, environment = sys.modules["__main__"], {name: os.environ.get(name) for name in _THREADS}
+    main, environment = sys.modules["__main__"], {name: os.environ.get(name) for name in THREADS}
     sys.modules["__main__"] = ModuleType("__main__")
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    os.environ.update(dict.fromkeys(THREADS, "1"))
     if hasattr(signal, "pthread_sigmask"):
         before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:

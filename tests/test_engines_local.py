@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 import yaml
 
 import robustssl
@@ -117,6 +118,60 @@ def test_killed_at_ten_random_moments_it_ends_as_if_unbroken(tmp_path):
     assert results(broken) == results(tmp_path / "unbroken.sqlite")
 
 
+def disturb(kind, process, place, chance):
+    """One of the things that happen to long jobs."""
+    workers = [child for child in children(process.pid) if is_worker(child)]
+    if kind == "worker" and workers:
+        os.kill(chance.choice(workers), signal.SIGKILL)
+    elif kind == "connection" and "://" in str(place):
+        engine = sa.create_engine(place, isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.exec_driver_sql(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        engine.dispose()
+    elif kind in ("SIGKILL", "SIGTERM", "SIGINT"):
+        os.kill(process.pid, getattr(signal, kind))
+        process.communicate(timeout=30)
+
+
+FAULTS = ("worker", "connection", "SIGKILL", "SIGTERM", "SIGINT")
+
+
+@pytest.mark.parametrize("seed", range(int(os.environ.get("FAULT_SEEDS", "1"))))
+def test_whatever_happens_to_it_a_study_ends_as_if_unbroken(tmp_path, place, seed):
+    """Workers, the parent and the database's connections are killed at random; curves of nets are
+    among the groups.
+    """
+    document = {
+        "algorithms": ["self_training", "label_propagation", "fixmatch[steps=60]"],
+        "environments": ["label", "feature"],
+        "datasets": ["wine"],
+        "labels": 3,
+        "seeds": 5,
+    }
+    study, chance = tmp_path / "study.yaml", random.Random(seed)
+    study.write_text(yaml.safe_dump(document))
+    robustssl.run(document, tmp_path / "unbroken.sqlite", workers=2, progress=False)
+    process = start(study, place)
+    for _ in range(8):
+        if process.poll() is not None:
+            process.communicate()
+            process = start(study, place)
+        assert wait_for(lambda p=process: children(p.pid) or p.poll() is not None, 60)
+        time.sleep(chance.uniform(0, 1.5))
+        if process.poll() is None:
+            disturb(chance.choice(FAULTS), process, place, chance)
+    process.communicate(timeout=300)
+    robustssl.run(document, place, workers=2, retry=True, progress=False)
+    with robustssl.Store(place, create=False) as store:
+        good = [record for record in store.records() if record.error is None]
+    found = {record.key: (record.scores, record.digest) for record in good}
+    assert len(found) == len(good) == 180
+    assert found == results(tmp_path / "unbroken.sqlite")
+
+
 def test_control_c_ends_soon_keeps_what_is_done_and_says_how_to_go_on(tmp_path):
     study = tmp_path / "study.yaml"
     study.write_text(
@@ -162,10 +217,10 @@ def test_a_worker_that_dies_is_an_error_of_its_cell_alone(tmp_path, small, worke
 
 
 def test_a_store_that_fills_up_ends_the_workers(tmp_path, small, monkeypatch):
-    def full(self, record):
+    def full(self, records):
         raise robustssl.InputError("the disk is full")
 
-    monkeypatch.setattr(robustssl.Store, "add", full)
+    monkeypatch.setattr(robustssl.Store, "add_all", full)
     before = set(children(os.getpid()))
     with pytest.raises(robustssl.InputError, match="full"):
         robustssl.run(small, tmp_path / "s.sqlite", workers=2)

@@ -155,7 +155,7 @@ def test_whatever_happens_to_it_a_study_ends_as_if_unbroken(tmp_path, place, see
     study.write_text(yaml.safe_dump(document))
     robustssl.run(document, tmp_path / "unbroken.sqlite", workers=2, progress=False)
     process = start(study, place)
-    for _ in range(8):
+    for _ in range(5):
         if process.poll() is not None:
             process.communicate()
             process = start(study, place)

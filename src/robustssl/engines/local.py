@@ -19,7 +19,7 @@ from robustssl.worker import Group
 
 _DIED = "WorkerDied: the process ended without a word (out of memory?)"
 
-THREADS = ("OMP_NUMTHREADS", "OPENBLAS_NUMTHREADS", "MKL_NUMTHREADS")
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 Work = Callable[[Group], list[Record]]
 

@@ -1,6 +1,5 @@
 """Shared by the tests: small studies, and the tables that tests want shown."""
 
-import getpass
 import os
 import pwd
 import shutil
@@ -43,7 +42,7 @@ def postgres():
     if not (found := next(filter(None, programs), None)):
         pytest.skip("PostgreSQL is not installed")
     folder, bin_ = Path(tempfile.mkdtemp(prefix="pg")), Path(found).resolve().parent
-    user = getpass.getuser()
+    user = None
     if os.getuid() == 0:  # which a server refuses to be
         user = next(name for name in ("postgres", "nobody") if name in _users())
         shutil.chown(folder, user)

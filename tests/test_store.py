@@ -352,3 +352,18 @@ def test_json_and_back():
 def test_json_that_is_no_record(text, message):
     with pytest.raises(InputError, match=message):
         Record.from_json(text)
+
+
+def test_the_status_of_all_is_counted(store, place):
+    """As the frame of every record has it: successes, failures without one, what is stale."""
+    others = [replace(CELL, seed=seed) for seed in range(1, 6)]
+    store.add_all([RECORD, *(replace(RECORD, cell=cell) for cell in others[:3])])
+    store.add_all([FAILURE, replace(FAILURE, cell=others[3]), replace(FAILURE, cell=others[3])])
+    store.add(replace(FAILURE, cell=others[4], error="KeyError: x"))
+    store.add(replace(RECORD, versions=(9, 1, 1)))
+    found = robustssl.status(place)
+    assert (found.cells, found.done, found.failed, found.missing) == (6, 4, 2, 0)
+    assert found.stale == 1
+    assert found.failures == {"ValueError: no": 1, "KeyError: x": 1}
+    assert found.seconds == 1.0
+    assert len(store.frame(failed_only=True)) == 3

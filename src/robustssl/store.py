@@ -258,8 +258,22 @@ class Store:
             except (InputError, ValueError, TypeError) as error:
                 yield f"record {row['id']}: {error}"
 
-    def frame(self) -> pd.DataFrame:
-        """Every record as a row of a tidy frame; `algorithm` is spelt with its params.
+    def totals(self) -> pd.DataFrame:
+        """Successes by what they are of, counted where they lie: `cells`, `seconds`, `stale`."""
+        names = ("algorithm", "environment", "dataset", "versions")
+        text = sa.cast(_records.c.versions, sa.String)
+        of = [*(_records.c[name] for name in names[:3]), text]
+        query = sa.select(*of, sa.func.count(), sa.func.sum(_records.c.seconds)).where(_success)
+        with self._refusals(), self._engine.connect() as connection:
+            rows = connection.execute(query.group_by(*of)).all()
+        frame = pd.DataFrame(rows, columns=[*names, "cells", "seconds"])
+        named = zip(frame.algorithm, frame.environment, frame.dataset, strict=True)
+        versions = [json.loads(numbers) for numbers in frame.versions]
+        return frame.assign(stale=np.array(are_stale(list(named), versions), bool))
+
+    def frame(self, failed_only: bool = False) -> pd.DataFrame:
+        """Every record, or those of cells that have errors only, as a row of a tidy frame;
+        `algorithm` is spelt with its params.
 
         `stale` marks records of another version of algorithm, environment or dataset than the
         present one.
@@ -267,6 +281,9 @@ class Store:
         scores = (*_COLUMNS, "other_scores")
         columns = ("key", *_CELL, *scores, "params", "versions", "seconds", "error", "warnings")
         query = sa.select(*(_records.c[name] for name in columns)).order_by(_records.c.id)
+        if failed_only:
+            done = sa.select(_records.c.key).where(_success)
+            query = query.where(~_success, _records.c.key.not_in(done))
         with self._refusals(), self._engine.connect() as connection:
             rows = connection.execute(query).all()
         frame = pd.DataFrame(rows, columns=list(columns))

@@ -278,16 +278,15 @@ class Status:
 def status(store: str | Path, of: str | Path | Mapping[str, Any] | Study | None = None) -> Status:
     """What a store holds; with a study, of its cells alone and how many are missing."""
     with Store(store, create=False) as opened:
+        if of is None:
+            return _status_of_all(opened)
         frame = opened.frame()
-    if of is not None:
-        cells = study(of).cells()
-        keys = {cell.key for cell in cells}
-        asked = {(c.method, c.environment, c.dataset, c.labels, c.t, c.seed) for c in cells}
-        named = frame[["algorithm", "environment", "dataset", "labels", "t", "seed"]]
-        mine = [row in asked for row in named.itertuples(index=False, name=None)]
-        frame = frame[np.array(mine, bool)]
-    else:
-        keys = set(frame[~frame.stale].key)
+    cells = study(of).cells()
+    keys = {cell.key for cell in cells}
+    asked = {(c.method, c.environment, c.dataset, c.labels, c.t, c.seed) for c in cells}
+    named = frame[["algorithm", "environment", "dataset", "labels", "t", "seed"]]
+    mine = [row in asked for row in named.itertuples(index=False, name=None)]
+    frame = frame[np.array(mine, bool)]
     stale = frame[frame.stale & frame.error.isna()]
     bad = failures(frame)
     good = frame[frame.error.isna() & ~frame.stale]
@@ -296,6 +295,21 @@ def status(store: str | Path, of: str | Path | Mapping[str, Any] | Study | None 
         done=len(good),
         missing=len(keys) - len(good) - len(bad),
         stale=len(stale),
+        seconds=float(good.seconds.sum()),
+        failures=bad.error.value_counts().to_dict(),
+    )
+
+
+def _status_of_all(store: Store) -> Status:
+    """Counted by the database: a store may hold millions of records."""
+    totals, bad = store.totals(), failures(store.frame(failed_only=True))
+    good = totals[~totals.stale]
+    done = int(good.cells.sum())
+    return Status(
+        cells=done + len(bad),
+        done=done,
+        missing=0,
+        stale=int(totals[totals.stale].cells.sum()),
         seconds=float(good.seconds.sum()),
         failures=bad.error.value_counts().to_dict(),
     )

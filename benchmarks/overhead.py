@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))  # workers find `overhead` here
 
-from robustssl import studies
+from robustssl import runs
 from robustssl.cell import Cell
 from robustssl.curve import GRID
 from robustssl.engines.local import run_groups
@@ -59,7 +59,7 @@ def main() -> None:
                         batch = []
                 store.add_all(batch)
             start = time.perf_counter()
-            status = studies.status(place)
+            status = runs.status(place)
             print(f"{status.done} records: status in {time.perf_counter() - start:.1f} s")
             return
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

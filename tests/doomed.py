@@ -1,6 +1,7 @@
 """Algorithms that go wrong, for the tests; named `doomed:Fails` and so on."""
 
 import os
+import signal
 import time
 import warnings
 
@@ -74,4 +75,19 @@ class Counts(Constant):
 class Warns(Constant):
     def fit(self, X, y):
         warnings.warn("careful", stacklevel=1)
+        return super().fit(X, y)
+
+
+class Stuck(Constant):
+    """In code that does not come back to the interpreter, as a signal would need."""
+
+    def fit(self, X, y):
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+        time.sleep(60)
+        return super().fit(X, y)
+
+
+class Hungry(Constant):
+    def fit(self, X, y):
+        np.ones(2**29)
         return super().fit(X, y)

@@ -135,7 +135,7 @@ def newer_store(path):
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE meta (name, value)")
         connection.execute("CREATE TABLE records (id)")
-        connection.execute("INSERT INTO meta VALUES ('schema', '2')")
+        connection.execute("INSERT INTO meta VALUES ('schema', '99')")
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,15 @@
 """The local engine: crashes, kills and interrupts lose nothing."""
 
+import ctypes
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager, suppress
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -30,8 +34,18 @@ def start(study, store, workers=2):
         text=True,
         cwd=HERE,
         start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background
+        preexec_fn=as_a_person,
     )
+
+
+def as_a_person():
+    """Ctrl-C is heard, unlike by a job in the background, and a file that may not be written is
+    not, unlike by root.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if os.getuid() == 0:
+        drop, dac_override = 24, 1
+        ctypes.CDLL(None).prctl(drop, dac_override, 0, 0, 0)
 
 
 def count(store):
@@ -118,58 +132,135 @@ def test_killed_at_ten_random_moments_it_ends_as_if_unbroken(tmp_path):
     assert results(broken) == results(tmp_path / "unbroken.sqlite")
 
 
+@contextmanager
+def database(place, name=None):
+    """A connection of one's own to the server of a store."""
+    url = sa.make_url(place)
+    engine = sa.create_engine(url.set(database=name or url.database), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        yield connection
+    engine.dispose()
+
+
+def cut_connections(connection, place):
+    connection.exec_driver_sql(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        f"WHERE datname = '{sa.make_url(place).database}' AND pid <> pg_backend_pid()"
+    )
+
+
+FULL = """
+    CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100';
+    END $$;
+    CREATE TRIGGER full_disk BEFORE INSERT ON records EXECUTE FUNCTION full_disk()
+"""
+
+
+@contextmanager
+def no_space(process, place):
+    """What the store lies on takes no more."""
+    if isinstance(place, Path):
+        most = max(path.stat().st_size for path in place.parent.glob(f"{place.name}*"))
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+        yield
+        return
+    with database(place) as connection:
+        if sa.inspect(connection).has_table("records"):
+            connection.exec_driver_sql(FULL)
+    yield
+    with database(place) as connection:
+        connection.exec_driver_sql("DROP FUNCTION IF EXISTS full_disk CASCADE")
+
+
+@contextmanager
+def read_only(process, place):
+    """A file may only be read by who opens it, a database by who connects to it."""
+    if isinstance(place, Path):
+        files = list(place.parent.glob(f"{place.name}*"))
+        for path in files:
+            path.chmod(0o444)
+        yield
+        for path in files:
+            path.chmod(0o644)
+        return
+    setting = f"ALTER DATABASE {sa.make_url(place).database} SET default_transaction_read_only ="
+    with database(place, "postgres") as connection:
+        connection.exec_driver_sql(f"{setting} on")
+        cut_connections(connection, place)
+    yield
+    with database(place, "postgres") as connection:
+        connection.exec_driver_sql(f"{setting} off")
+        cut_connections(connection, place)
+
+
 def disturb(kind, process, place, chance):
     """One of the things that happen to long jobs."""
     workers = [child for child in children(process.pid) if is_worker(child)]
     if kind == "worker" and workers:
         os.kill(chance.choice(workers), signal.SIGKILL)
-    elif kind == "connection" and "://" in str(place):
-        engine = sa.create_engine(place, isolation_level="AUTOCOMMIT")
-        with engine.connect() as connection:
-            connection.exec_driver_sql(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
-        engine.dispose()
+    elif kind == "memory" and workers:
+        pid = chance.choice(workers)
+        now = int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * os.sysconf("SC_PAGESIZE")
+        with suppress(ProcessLookupError):
+            resource.prlimit(pid, resource.RLIMIT_AS, (now, resource.RLIM_INFINITY))
+    elif kind == "connection" and not isinstance(place, Path):
+        with database(place) as connection:
+            cut_connections(connection, place)
     elif kind in ("SIGKILL", "SIGTERM", "SIGINT"):
         os.kill(process.pid, getattr(signal, kind))
         process.communicate(timeout=30)
+    elif kind in ("no_space", "read_only"):
+        with globals()[kind](process, place):
+            said, _ = process.communicate(timeout=60)
+        assert process.returncode == 0 or "cannot be used" in said, said
+        assert "Traceback" not in said, said
 
 
-FAULTS = ("worker", "connection", "SIGKILL", "SIGTERM", "SIGINT")
+FAULTS = (
+    *("worker", "memory", "connection", "no_space", "read_only"),
+    *("SIGKILL", "SIGTERM", "SIGINT"),
+)
+
+FAULTED = {
+    "algorithms": ["self_training", "label_propagation", "fixmatch[steps=60]"],
+    "environments": ["label", "feature"],
+    "datasets": ["wine"],
+    "labels": 3,
+    "seeds": 5,
+}
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory):
+    store = tmp_path_factory.mktemp("unbroken") / "s.sqlite"
+    robustssl.run(FAULTED, store, workers=2, progress=False)
+    return results(store)
 
 
 @pytest.mark.parametrize("seed", range(int(os.environ.get("FAULT_SEEDS", "1"))))
-def test_whatever_happens_to_it_a_study_ends_as_if_unbroken(tmp_path, place, seed):
-    """Workers, the parent and the database's connections are killed at random; curves of nets are
-    among the groups.
+def test_whatever_happens_to_it_a_study_ends_as_if_unbroken(tmp_path, place, seed, unbroken):
+    """Workers, the parent and the database's connections are killed at random, memory and disk run
+    out, the store turns read-only; curves of nets are among the groups.
     """
-    document = {
-        "algorithms": ["self_training", "label_propagation", "fixmatch[steps=60]"],
-        "environments": ["label", "feature"],
-        "datasets": ["wine"],
-        "labels": 3,
-        "seeds": 5,
-    }
     study, chance = tmp_path / "study.yaml", random.Random(seed)
-    study.write_text(yaml.safe_dump(document))
-    robustssl.run(document, tmp_path / "unbroken.sqlite", workers=2, progress=False)
+    study.write_text(yaml.safe_dump(FAULTED))
     process = start(study, place)
-    for _ in range(5):
+    for kind in chance.sample(FAULTS, 5):
         if process.poll() is not None:
             process.communicate()
             process = start(study, place)
         assert wait_for(lambda p=process: children(p.pid) or p.poll() is not None, 60)
         time.sleep(chance.uniform(0, 1.5))
         if process.poll() is None:
-            disturb(chance.choice(FAULTS), process, place, chance)
+            disturb(kind, process, place, chance)
     process.communicate(timeout=300)
-    robustssl.run(document, place, workers=2, retry=True, progress=False)
+    robustssl.run(FAULTED, place, workers=2, retry=True, progress=False)
     with robustssl.Store(place, create=False) as store:
         good = [record for record in store.records() if record.error is None]
     found = {record.key: (record.scores, record.digest) for record in good}
     assert len(found) == len(good) == 180
-    assert found == results(tmp_path / "unbroken.sqlite")
+    assert found == unbroken
 
 
 def test_control_c_ends_soon_keeps_what_is_done_and_says_how_to_go_on(tmp_path):
@@ -184,7 +275,7 @@ def test_control_c_ends_soon_keeps_what_is_done_and_says_how_to_go_on(tmp_path):
     began = time.monotonic()
     os.killpg(process.pid, signal.SIGINT)
     said, _ = process.communicate(timeout=30)
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 5
     assert process.returncode == 130
     assert "What is done is kept" in said
     assert "Traceback" not in said
@@ -247,3 +338,49 @@ def test_a_worker_uses_one_thread_whatever_it_loads(monkeypatch):
     assert found == ["{1}", "{1}"]
     assert os.environ["OMP_NUM_THREADS"] == "7"
     assert "OPENBLAS_NUM_THREADS" not in os.environ
+
+
+def tell(group):
+    """When, where and with which GPU a group was run."""
+    began = time.monotonic()
+    time.sleep(0.1)
+    told = f"{os.getpid()} {os.environ.get('CUDA_VISIBLE_DEVICES')} {began} {time.monotonic()}"
+    return [Record(cell, cell.versions, error=told) for cell in group]
+
+
+def test_a_process_for_each_gpu_trains_the_nets(monkeypatch):
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    cells = [Cell("fixmatch", "label", "wine", 5, 0.0, seed) for seed in range(6)]
+    cells += [Cell("self_training", "label", "wine", 5, 0.0, seed) for seed in range(4)]
+    told = {"fixmatch": [], "self_training": []}
+    for (record,) in run_groups([(cell,) for cell in cells], tell, 2, gpus=["3", "5"]):
+        told[record.cell.algorithm].append(record.error.split())
+    nets, rest = told.values()
+    assert len(nets) == 6
+    assert len(rest) == 4
+    assert {gpu for _, gpu, *_ in rest} == {"None"}
+    assert {gpu for _, gpu, *_ in nets} == {"3", "5"}
+    for gpu in ("3", "5"):
+        mine = [(pid, float(began), float(ended)) for pid, g, began, ended in nets if g == gpu]
+        assert len({pid for pid, *_ in mine}) == 1
+        times = sorted((began, ended) for _, began, ended in mine)
+        assert all(a[1] <= b[0] for a, b in pairwise(times))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "limit", "workers", "reason"),
+    [
+        ("Sleeps", {"time_limit": 0.5}, 1, "OverTime: over the time limit of 0.5 s a cell"),
+        ("Sleeps", {"time_limit": 0.5}, 2, "OverTime: over the time limit of 0.5 s a cell"),
+        ("Stuck", {"time_limit": 0.5}, 2, "OverTime: over the time limit, in code that does"),
+        ("Hungry", {"memory_limit": 2}, 1, "MemoryError: Unable to allocate 4.00 GiB"),
+    ],
+)
+def test_a_cell_over_a_limit_fails_alone(tmp_path, small, algorithm, limit, workers, reason):
+    study = {**small, "environments": "label", "ts": [0, 1], "seeds": 1}
+    study["algorithms"] = [f"doomed:{algorithm}", "label_spreading", "supervised_logistic"]
+    got = robustssl.run(study, tmp_path / "s.sqlite", workers=workers, progress=False, **limit)
+    assert (got.done, got.failed, got.missing) == (4, 2, 0)
+    (found,) = got.failures
+    assert found.startswith(reason)
+    assert algorithm == "Stuck" or "in fit" in got.logs[found]

@@ -201,6 +201,33 @@ def test_a_store_of_a_newer_version(store, place):
         Store(place)
 
 
+def test_a_store_of_an_older_version_is_brought_to_the_present_one(store, place):
+    """As the version before logs were kept wrote it."""
+    store.add(RECORD)
+    with store._engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE records DROP COLUMN log")
+        connection.exec_driver_sql("UPDATE meta SET value = '1' WHERE name = 'schema'")
+    with Store(place, create=False) as opened:
+        assert list(opened.records()) == [RECORD]
+        assert opened.add(replace(FAILURE, log="where"))
+    with Store(place) as opened:
+        assert [record.log for record in opened.records()] == [None, "where"]
+
+
+def test_an_older_store_that_cannot_be_written_is_refused(file, tmp_path, monkeypatch):
+    with file._engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE records DROP COLUMN log")
+        connection.exec_driver_sql("UPDATE meta SET value = '1' WHERE name = 'schema'")
+    file.close()
+    monkeypatch.setattr("os.access", lambda *_: False)  # as root may write anything
+    with pytest.raises(InputError, match=r"older version of robustssl \(schema 1\) and cannot"):
+        Store(tmp_path / "s.sqlite", create=False)
+
+
+def test_a_log_names_folders_and_is_not_exported():
+    assert "secret" not in replace(FAILURE, log="/home/secret/x.py").to_json()
+
+
 def test_a_group_is_committed_whole_or_not_at_all(store):
     group = [replace(RECORD, cell=replace(CELL, seed=seed)) for seed in range(3)]
     spoilt = replace(RECORD, cell=replace(CELL, seed=3), seconds="soon")

@@ -3,8 +3,8 @@
 import pytest
 
 import robustssl
-from robustssl import InputError, registry, studies
-from robustssl.studies import _longest_first, _seconds, _task
+from robustssl import InputError, registry, runs, studies
+from robustssl.runs import _longest_first, _seconds, _task
 from robustssl.worker import groups
 
 GOOD = {"algorithms": ["self_training"], "environments": "label", "datasets": ["iris"]}
@@ -84,9 +84,9 @@ def test_only_what_is_missing_is_run(tmp_path, small, monkeypatch):
     first = robustssl.run({**small, "algorithms": ["label_spreading"]}, store, workers=1)
     assert (first.cells, first.done, first.missing) == (24, 24, 0)
     ran = []
-    real = studies.run_group
+    real = runs.run_group
     monkeypatch.setattr(
-        studies, "run_group", lambda group, **kw: (ran.extend(group), real(group, **kw))[1]
+        runs, "run_group", lambda group, **kw: (ran.extend(group), real(group, **kw))[1]
     )
     again = robustssl.run(small, store, workers=1)
     assert (again.cells, again.done) == (48, 48)
@@ -162,6 +162,40 @@ def test_status_of_a_store_without_a_study(tmp_path, small):
     assert (got.cells, got.done, got.missing, got.failed) == (48, 48, 0, 0)
 
 
+def test_a_store_knows_its_studies_and_what_is_left_of_them(tmp_path, small, monkeypatch):
+    """Also of a larger one that was stopped, and however many other cells the store holds."""
+    store = tmp_path / "s.sqlite"
+    robustssl.run({**small, "seeds": [0, 1], "ts": [0, 1]}, store, workers=1)
+    robustssl.run({**small, "labels": 4, "datasets": "wine"}, store, workers=1)
+    larger = {**small, "title": "Larger", "algorithms": ["doomed:Fails", *small["algorithms"]]}
+
+    def stop(self, records):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(robustssl.Store, "add_all", stop)
+        with pytest.raises(KeyboardInterrupt):
+            robustssl.run(larger, store, workers=1)
+    found = robustssl.status(store)
+    assert (found.cells, found.done) == (16 + 48, 16 + 48)
+    assert [(s.cells, s.done, s.missing) for s in found.studies.values()] == [
+        (16, 16, 0),
+        (48, 48, 0),
+        (72, 16, 56),
+    ]
+    mine = found.studies["Larger"]
+    assert mine == robustssl.status(store, larger)
+    totals = robustssl.Store(store).totals()
+    of_iris = totals[totals.dataset == "iris"]
+    each = (of_iris.seconds / of_iris.cells).tolist()
+    every = (totals.seconds / totals.cells).mean()
+    assert mine.left == pytest.approx(8 * sum(each) + 24 * every)
+    robustssl.run(larger, store, workers=1)
+    after = robustssl.status(store).studies["Larger"]
+    assert (after.done, after.failed, after.missing, after.left) == (64, 8, 0, 0)
+    assert 'raise RuntimeError("a column is constant")' in next(iter(after.logs.values()))
+
+
 def test_workers_must_be_positive(tmp_path, small):
     with pytest.raises(InputError, match="workers must be 1 or more"):
         robustssl.run(small, tmp_path / "s.sqlite", workers=0)
@@ -226,12 +260,12 @@ def test_a_file_that_has_changed_is_refused(tmp_path):
     write(1)
     mine = f"table[path={tmp_path / 'mine.csv'},target=kind]"
     asked = small(environments="feature", datasets=mine)
-    studies.run(asked, tmp_path / "s.sqlite", workers=1)
-    studies.run(asked, tmp_path / "s.sqlite", workers=1)
+    runs.run(asked, tmp_path / "s.sqlite", workers=1)
+    runs.run(asked, tmp_path / "s.sqlite", workers=1)
     write(-1)
     registry.dataset.cache_clear()
     with pytest.raises(InputError, match=r"mine\.csv.* has changed since"):
-        studies.run(asked, tmp_path / "s.sqlite", workers=1)
+        runs.run(asked, tmp_path / "s.sqlite", workers=1)
 
 
 def test_what_cannot_be_run_is_left_out():

@@ -26,10 +26,10 @@ _HOME = {
     "load": "results",
     "merge": "results",
     "metrics": "reports",
-    "plan": "studies",
+    "plan": "runs",
     "report": "reports",
-    "run": "studies",
-    "status": "studies",
+    "run": "runs",
+    "status": "runs",
 }
 
 __all__ = sorted([*_HOME, "__version__"])
@@ -54,5 +54,6 @@ if TYPE_CHECKING:
     from robustssl.registry import algorithm, catalog, dataset, environment, estimator  # noqa: F401
     from robustssl.reports import metrics, report  # noqa: F401
     from robustssl.results import export, load, merge  # noqa: F401
+    from robustssl.runs import plan, run, status  # noqa: F401
     from robustssl.store import Store  # noqa: F401
-    from robustssl.studies import Study, plan, run, status  # noqa: F401
+    from robustssl.studies import Study  # noqa: F401

@@ -13,7 +13,7 @@ from robustssl.errors import InputError
 Versions = tuple[int, int, int]
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, slots=True)
 class Cell:
     """One run: everything that can change its number, and nothing else.
 

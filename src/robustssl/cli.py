@@ -99,6 +99,16 @@ def run(
     address: Annotated[
         str | None, typer.Option(help="Of a running Ray cluster; without, one is started here.")
     ] = None,
+    gpu_share: Annotated[
+        float,
+        typer.Option(help="The part of a GPU that a curve of nets asks of Ray; 0.25: four on one."),
+    ] = 1.0,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds after which a cell is ended, as failed.")
+    ] = None,
+    memory_limit: Annotated[
+        float | None, typer.Option(help="Gigabytes beyond which a process gets none, as failed.")
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say how many cells and about how long; run none.")
     ] = False,
@@ -115,10 +125,10 @@ def run(
         labels: [5, 10]   # per class
         seeds: 5
     """
-    from robustssl import studies
+    from robustssl import runs
 
     if dry_run:
-        plan = studies.plan(study, store, workers=workers, retry=retry)
+        plan = runs.plan(study, store, workers=workers, retry=retry)
         about = f", about {_duration(plan.seconds)} with {plan.workers} at a time"
         out.print(
             f"{plan.cells} cells: {plan.done} done, {plan.failed} failed, {plan.left} to run"
@@ -129,9 +139,10 @@ def run(
             err.print(f"A cell that was tried failed: {problem}", **PLAIN)
         return
     how: Any = {"workers": workers, "retry": retry, "keep_predictions": keep_predictions}
-    how |= {"engine": engine, "address": address}
+    how |= {"engine": engine, "address": address, "gpu_share": gpu_share}
+    how |= {"time_limit": time_limit, "memory_limit": memory_limit}
     try:
-        result = studies.run(study, store, **how)
+        result = runs.run(study, store, **how)
     except KeyboardInterrupt:
         err.print("\nStopped. What is done is kept; the same command goes on from here.", **PLAIN)
         raise typer.Exit(130) from None
@@ -145,11 +156,21 @@ def run(
 def status(
     study: Annotated[str | None, typer.Argument(help="Count its cells alone.")] = None,
     store: StoreOption = DEFAULT_STORE,
+    logs: Annotated[
+        bool, typer.Option("--logs", help="Show where in the code a cell of each reason failed.")
+    ] = False,
 ) -> None:
-    """Say what a store holds: cells done, failed (with the reasons), missing, stale."""
-    from robustssl import studies
+    """Say what a store holds: cells done, failed (with the reasons), missing, stale, and how long
+    the rest will take, in all and of each study that was run in it.
+    """
+    from robustssl import runs
 
-    _print_status(studies.status(store, study))
+    found = runs.status(store, study)
+    _print_status(found, study is not None)
+    for title, part in found.studies.items():
+        out.print(f"{title}:\n  {_progress(part)}", **PLAIN)
+    for log in found.logs.values() if logs else ():
+        err.print(f"\n{log}", **PLAIN)
 
 
 @app.command()
@@ -290,7 +311,7 @@ def store_check(store: StoreOption = DEFAULT_STORE) -> None:
     from robustssl.store import Store
 
     with Store(store, create=False) as opened:
-        problems, count = list(opened.problems()), len(opened.frame())
+        problems, count = list(opened.problems()), len(opened)
     for problem in problems[:20]:
         err.print(problem, **PLAIN)
     out.print(f"{count} records, {len(problems) or 'no'} problems.", **PLAIN)
@@ -438,15 +459,20 @@ def data_path(name: Annotated[str, typer.Argument(help="The name of a dataset.")
 PLAIN: Any = {"highlight": False, "markup": False, "soft_wrap": True}
 
 
-def _print_status(status: Any) -> None:
-    stale = f", {status.stale} stale (of another version)" if status.stale else ""
-    out.print(
-        f"{status.cells} cells: {status.done} done, {status.failed} failed, "
-        f"{status.missing} missing{stale}; {_duration(status.seconds)} of work.",
-        **PLAIN,
-    )
+def _print_status(status: Any, of_a_study: bool = True) -> None:
+    out.print(_progress(status, of_a_study), **PLAIN)
     for reason, count in status.failures.items():
         err.print(f"  {count} failed: {reason}", **PLAIN)
+
+
+def _progress(status: Any, of_a_study: bool = True) -> str:
+    stale = f", {status.stale} stale (of another version)" if status.stale else ""
+    left = f", about {_duration(status.left)} left" if status.missing and status.left else ""
+    missing = f", {status.missing} missing" if of_a_study else ""
+    return (
+        f"{status.cells} cells: {status.done} done, {status.failed} failed{missing}{stale}; "
+        f"{_duration(status.seconds)} of work done{left}."
+    )
 
 
 def _duration(seconds: float) -> str:

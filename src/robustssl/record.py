@@ -17,7 +17,8 @@ SCORES = ("accuracy", "balanced_accuracy", "macro_f1", "auroc", "detection")
 class Record:
     """Scores of a cell, or its error; how long it took (`seconds`) and what it was run with.
 
-    `digest` is that of the test predictions; `predictions` are kept only on request.
+    `digest` is that of the test predictions; `predictions` are kept only on request. `log` is where
+    in the code it failed; it names folders of a machine, so it is not exported.
     """
 
     cell: Cell
@@ -29,6 +30,7 @@ class Record:
     digest: str | None = None
     predictions: tuple[int, ...] | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    log: str | None = None
 
     def __post_init__(self) -> None:
         bad = [name for name, score in self.scores.items() if not math.isfinite(score)]
@@ -42,7 +44,7 @@ class Record:
         return cell_key(self.cell, self.versions)
 
     def to_json(self) -> str:
-        document = {"key": self.key, **asdict(self)}
+        document = {"key": self.key, **asdict(self), "log": None}
         return json.dumps({k: v for k, v in document.items() if v is not None}, allow_nan=False)
 
     def _check_types(self) -> None:

@@ -177,7 +177,9 @@ def tidy(store: Store, score: str = "accuracy") -> pd.DataFrame:
         raise unknown("score", score, SCORES)
     frame = store.frame()
     frame = frame[frame.error.isna() & ~frame.stale]
-    return _scored(frame.assign(score=frame[score]).drop(columns=["error", "stale", "warnings"]))
+    return _scored(
+        frame.assign(score=frame[score]).drop(columns=["error", "stale", "warnings", "log"])
+    )
 
 
 def _from_records(records: Sequence[Record], score: str) -> pd.DataFrame:

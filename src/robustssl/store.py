@@ -25,7 +25,8 @@ from robustssl.cell import Cell
 from robustssl.errors import InputError
 from robustssl.record import SCORES, Record
 
-SCHEMA = 1
+SCHEMA = 2
+_MIGRATIONS = {1: "ALTER TABLE records ADD COLUMN log VARCHAR"}  # from a schema to the next
 _COLUMNS = SCORES[:4]  # scores that came later are among the others, so that old stores last
 
 _tables = sa.MetaData()
@@ -68,6 +69,7 @@ _records = sa.Table(
     sa.Column("dataset_sha256", sa.String),
     sa.Column("split_digest", sa.String),
     sa.Column("provenance", sa.ForeignKey("provenance.id"), nullable=False),
+    sa.Column("log", sa.String),
 )
 _success = _records.c.error.is_(None)
 sa.Index(
@@ -100,24 +102,26 @@ class Store:
         self._dialect = self._engine.dialect.name
         try:
             with self._refusals():
-                self._create() if create else self._check()
+                if create:
+                    self._create()
+                self._migrate(self._schema())
+                if create and self._dialect == "sqlite":
+                    self._log_ahead()
         except BaseException:
             self.close()
             raise
 
     def _create(self) -> None:
-        """Make the tables where there are none; a file turns to write-ahead logging for good."""
+        """Make the tables where there are none."""
         with self._writing() as connection:
             if self._dialect == "postgresql":  # two may be at it
                 connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_CREATION)))
             if not sa.inspect(connection).get_table_names():
                 _tables.create_all(connection)
                 connection.execute(_meta.insert().values(name="schema", value=str(SCHEMA)))
-        self._check()
-        if self._dialect == "sqlite":
-            self._log_ahead()
 
     def _log_ahead(self) -> None:
+        """A file turns to write-ahead logging for good."""
         with self._engine.connect() as connection:
             for _ in range(100):  # this pragma never waits, and another process may be at it
                 with suppress(sa.exc.OperationalError):
@@ -125,7 +129,7 @@ class Store:
                     return
                 time.sleep(0.1)
 
-    def _check(self) -> None:
+    def _schema(self) -> int:
         with self._engine.connect() as connection:
             tables = set(sa.inspect(connection).get_table_names())
             if not tables and self._dialect != "sqlite":
@@ -136,12 +140,29 @@ class Store:
             value = connection.execute(query).scalar() or ""
             if not value.isdigit():
                 raise InputError(f"{self.place} is not a store of robustssl: it names no schema")
-            schema = int(value)
-        if schema > SCHEMA:
+        if int(value) > SCHEMA:
             raise InputError(
-                f"{self.place} was written by a newer version of robustssl (schema {schema}; this "
+                f"{self.place} was written by a newer version of robustssl (schema {value}; this "
                 f"one reads up to {SCHEMA}); upgrade robustssl to read it"
             )
+        return int(value)
+
+    def _migrate(self, schema: int) -> None:
+        """Bring a store of an older version to the present schema, all or nothing."""
+        if schema == SCHEMA:
+            return
+        at = _meta.c.name == "schema"
+        found = sa.select(_meta.c.value).where(at).with_for_update()  # another may be at it
+        try:
+            with self._writing() as connection:
+                for number in range(int(connection.execute(found).scalar_one()), SCHEMA):
+                    connection.exec_driver_sql(_MIGRATIONS[number])
+                connection.execute(_meta.update().where(at).values(value=str(SCHEMA)))
+        except sa.exc.DatabaseError as error:
+            raise InputError(
+                f"{self.place} is of an older version of robustssl (schema {schema}) and cannot be "
+                f"brought to the present one: {error.orig}"
+            ) from error
 
     @contextmanager
     def _writing(self) -> Iterator[sa.Connection]:
@@ -178,16 +199,17 @@ class Store:
 
     def add_all(self, records: Sequence[Record]) -> int:
         """Commit records, all or none; how many are new. A lost connection is made again."""
+        left = _TRIES
         with self._refusals():
-            for left in reversed(range(_TRIES)):
+            while True:
                 try:
                     with self._writing() as connection:
                         return sum(self._insert(connection, record) for record in records)
                 except sa.exc.DBAPIError as error:
+                    left -= 1
                     if not error.connection_invalidated or not left:
                         raise
                     time.sleep(1)
-        raise AssertionError
 
     def _insert(self, connection: sa.Connection, record: Record) -> int:
         own = {name: record.provenance.get(name) for name in _OWN_PROVENANCE}
@@ -205,6 +227,7 @@ class Store:
             "warnings": record.warnings,
             "digest": record.digest,
             "predictions": record.predictions,
+            "log": record.log,
         }
         text, insert = json.dumps(shared, sort_keys=True), _INSERT[self._dialect]
         row["provenance"] = hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -224,6 +247,10 @@ class Store:
     def _keys(self, condition: sa.ColumnElement[bool]) -> set[str]:
         with self._refusals(), self._engine.connect() as connection:
             return set(connection.execute(sa.select(_records.c.key).where(condition)).scalars())
+
+    def __len__(self) -> int:
+        with self._refusals(), self._engine.connect() as connection:
+            return connection.execute(sa.select(sa.func.count(_records.c.id))).scalar_one()
 
     def digests(self, dataset: str) -> set[str]:
         """The sha256 of the data that the records of a dataset were made with."""
@@ -258,18 +285,38 @@ class Store:
             except (InputError, ValueError, TypeError) as error:
                 yield f"record {row['id']}: {error}"
 
-    def totals(self) -> pd.DataFrame:
-        """Successes by what they are of, counted where they lie: `cells`, `seconds`, `stale`."""
-        names = ("algorithm", "environment", "dataset", "versions")
-        text = sa.cast(_records.c.versions, sa.String)
-        of = [*(_records.c[name] for name in names[:3]), text]
+    def note(self, name: str, value: Any) -> None:
+        """Keep something that belongs to the store, not to a record, under its name."""
+        row = {"name": name, "value": json.dumps(value)}
+        with self._refusals(), self._writing() as connection:
+            kept = _INSERT[self._dialect](_meta).values(row)
+            connection.execute(kept.on_conflict_do_update(index_elements=["name"], set_=row))
+
+    def notes(self, prefix: str) -> list[Any]:
+        """What is kept under names that begin so."""
+        query = sa.select(_meta.c.value).where(_meta.c.name.startswith(prefix, autoescape=True))
+        with self._refusals(), self._engine.connect() as connection:
+            found = connection.execute(query.order_by(_meta.c.name)).scalars()
+            return [json.loads(value) for value in found]
+
+    def totals(
+        self, ts: Sequence[float] | None = None, seeds: Sequence[int] | None = None
+    ) -> pd.DataFrame:
+        """Successes (at those t and seeds) by the curve they are of, counted where they lie:
+        `cells`, `seconds`, `stale`.
+        """
+        names = ("algorithm", "params", "environment", "dataset", "labels", "versions")
+        json_ = ("params", "versions")  # of which PostgreSQL cannot tell what is equal
+        of = [sa.cast(_records.c[n], sa.String) if n in json_ else _records.c[n] for n in names]
         query = sa.select(*of, sa.func.count(), sa.func.sum(_records.c.seconds)).where(_success)
+        if ts is not None and seeds is not None:
+            query = query.where(_records.c.t.in_(ts), _records.c.seed.in_(seeds))
         with self._refusals(), self._engine.connect() as connection:
             rows = connection.execute(query.group_by(*of)).all()
         frame = pd.DataFrame(rows, columns=[*names, "cells", "seconds"])
-        named = zip(frame.algorithm, frame.environment, frame.dataset, strict=True)
-        versions = [json.loads(numbers) for numbers in frame.versions]
-        return frame.assign(stale=np.array(are_stale(list(named), versions), bool))
+        for name in json_:
+            frame[name] = [json.loads(text) for text in frame[name]]
+        return _with_names(frame)
 
     def frame(self, failed_only: bool = False) -> pd.DataFrame:
         """Every record, or those of cells that have errors only, as a row of a tidy frame;
@@ -279,23 +326,29 @@ class Store:
         present one.
         """
         scores = (*_COLUMNS, "other_scores")
-        columns = ("key", *_CELL, *scores, "params", "versions", "seconds", "error", "warnings")
+        told = ("seconds", "error", "warnings", "log")
+        columns = ("key", *_CELL, *scores, "params", "versions", *told)
         query = sa.select(*(_records.c[name] for name in columns)).order_by(_records.c.id)
         if failed_only:
             done = sa.select(_records.c.key).where(_success)
             query = query.where(~_success, _records.c.key.not_in(done))
         with self._refusals(), self._engine.connect() as connection:
             rows = connection.execute(query).all()
-        frame = pd.DataFrame(rows, columns=list(columns))
-        named = zip(frame.algorithm, frame.environment, frame.dataset, strict=True)
-        frame["stale"] = np.array(are_stale(list(named), list(frame.versions)), bool)
-        frame["algorithm"] = [
-            registry.spell(name, dict(params))
-            for name, params in zip(frame.algorithm, frame.params, strict=True)
-        ]
+        frame = _with_names(pd.DataFrame(rows, columns=list(columns)))
         for name in SCORES[len(_COLUMNS) :]:
             frame[name] = [others.get(name, np.nan) for others in frame.other_scores]
-        return frame.drop(columns=["params", "versions", "other_scores"])
+        return frame.drop(columns="other_scores")
+
+
+def _with_names(frame: pd.DataFrame) -> pd.DataFrame:
+    """With `stale` instead of versions, and `algorithm` spelt with its params."""
+    named = zip(frame.algorithm, frame.environment, frame.dataset, strict=True)
+    stale = np.array(are_stale(list(named), list(frame.versions)), bool)
+    methods = [
+        registry.spell(name, dict(params))
+        for name, params in zip(frame.algorithm, frame.params, strict=True)
+    ]
+    return frame.assign(stale=stale, algorithm=methods).drop(columns=["params", "versions"])
 
 
 def failures(frame: pd.DataFrame) -> pd.DataFrame:
@@ -409,6 +462,7 @@ def _record(row: Any) -> Record:
         digest=row["digest"],
         predictions=None if row["predictions"] is None else tuple(row["predictions"]),
         provenance={**row["document"], **own},
+        log=row["log"],
     )
 
 

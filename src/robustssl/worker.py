@@ -3,12 +3,14 @@
 import platform
 import subprocess
 import time
+import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from importlib import metadata
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +22,28 @@ from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.data import Pools, Split, digest
 from robustssl.features import Matrix, fit_preprocessing
+from robustssl.limits import UNLIMITED, Limits, OverTime
 from robustssl.record import Record
 
 Group = tuple[Cell, ...]
 
 
-def groups(cells: Iterable[Cell]) -> Iterator[Group]:
-    """The cells that are run together: those of one curve where models are fitted together, those
-    that one fit answers, else one.
+def groups(cells: Sequence[Cell]) -> Iterator[Group]:
+    """The cells that are run together: those of one curve where models are fitted together, which
+    come first, those beside each other that one fit answers, else one.
     """
-    together: dict[Cell, list[Cell]] = {}
+    curves: dict[Cell, list[Cell]] = {}
     for cell in cells:
-        deep = hasattr(registry.algorithm(cell.algorithm), "fit_together")
-        key = replace(cell, t=0.0, seed=0) if deep else _fit_of(cell)
-        together.setdefault(key, []).append(cell)
-    yield from map(tuple, together.values())
+        if are_nets((cell,)):
+            curves.setdefault(replace(cell, t=0.0, seed=0), []).append(cell)
+    yield from map(tuple, curves.values())
+    for _, alike in groupby((cell for cell in cells if not are_nets((cell,))), _fit_of):
+        yield tuple(alike)
+
+
+def are_nets(group: Group) -> bool:
+    """Whether the models of a group are fitted together, and on a GPU if there is one."""
+    return hasattr(registry.algorithm(group[0].algorithm), "fit_together")
 
 
 def _fit_of(cell: Cell) -> Cell:
@@ -47,9 +56,20 @@ def _fit_of(cell: Cell) -> Cell:
 
 
 def run_group(
-    group: Group, keep_predictions: bool = False, checkpoints: Path | None = None
+    group: Group,
+    keep_predictions: bool = False,
+    checkpoints: Path | None = None,
+    limits: Limits = UNLIMITED,
 ) -> list[Record]:
     """One record a cell, an error among them if need be. Long training leaves `checkpoints`."""
+    try:
+        with limits.kept(len(group)):
+            return _run_group(group, keep_predictions, checkpoints)
+    except OverTime as error:
+        return [_failure(cell, error, provenance()) for cell in group]
+
+
+def _run_group(group: Group, keep_predictions: bool, checkpoints: Path | None) -> list[Record]:
     alike: dict[Cell, list[Cell]] = {}
     for cell in group:
         alike.setdefault(_fit_of(cell), []).append(cell)
@@ -91,8 +111,12 @@ class _Job:
             self.fail(error)
 
     def fail(self, error: BaseException) -> None:
-        versions, reason = self.cell.versions, f"{type(error).__name__}: {error}"
-        self.record = Record(self.cell, versions, error=reason, provenance=self.made_with)
+        self.record = _failure(self.cell, error, self.made_with)
+
+
+def _failure(cell: Cell, error: BaseException, made_with: Mapping[str, Any]) -> Record:
+    reason, log = f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error))
+    return Record(cell, cell.versions, error=reason, provenance=made_with, log=log)
 
 
 def _run(cells: Sequence[Cell], keep_predictions: bool, checkpoints: Path | None) -> list[Record]:

@@ -1,23 +1,29 @@
-"""Processes on this machine: spawned, one thread each, ended with their parent."""
+"""Processes on this machine: spawned, one thread each, ended with their parent. Where there are
+GPUs, a process each trains the nets.
+"""
 
 import multiprocessing
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from itertools import chain, islice
+from dataclasses import dataclass, field
+from itertools import filterfalse, islice
 from types import ModuleType
 
 from threadpoolctl import threadpool_limits
 
+from robustssl.limits import UNLIMITED, Limits
 from robustssl.record import Record
-from robustssl.worker import Group
+from robustssl.worker import Group, are_nets
 
 _DIED = "WorkerDied: the process ended without a word (out of memory?)"
+_STUCK = "OverTime: over the time limit, in code that does not come back to the interpreter"
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -25,46 +31,125 @@ Work = Callable[[Group], list[Record]]
 
 
 def run_groups(
-    groups: Iterable[Group], work: Work, workers: int
+    groups: Iterable[Group],
+    work: Work,
+    workers: int,
+    *,
+    gpus: Sequence[str] = (),
+    limits: Limits = UNLIMITED,
 ) -> Generator[list[Record], None, None]:
-    """The records of each group as they come. One worker is this process, more are their own."""
-    waiting = iter(groups)
-    if workers == 1:
+    """The records of each group as they come. Nets go to processes that have one of the `gpus`
+    each, if there are any. One worker for the rest is this process, unless there are limits that
+    may end it; more are their own.
+    """
+    if workers == 1 and not gpus and limits == UNLIMITED:
         with threadpool_limits(1):
-            yield from map(work, waiting)
+            yield from map(work, groups)
         return
-    while suspects := (yield from _pool(waiting, work, workers)):
-        again = iter(suspects)  # a worker died with one of them; one at a time it is the first
-        while in_flight := (yield from _pool(again, work, 1)):
-            guilty, *others = in_flight
-            yield [Record(cell, cell.versions, error=_DIED) for cell in guilty]
-            again = chain(others, again)
-
-
-def _pool(
-    waiting: Iterator[Group], work: Work, workers: int
-) -> Generator[list[Record], None, list[Group]]:
-    """Work in a pool of processes; returns the groups in flight, in order, when one died."""
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker)
-    running: dict[Future[list[Record]], Group] = {}
+    if gpus:
+        every = list(groups)
+        nets, groups = filter(are_nets, every), filterfalse(are_nets, every)
+        lanes = [_Lane(nets, work, 1, gpu) for gpu in gpus]
+    else:
+        lanes = []
+    lanes.append(_Lane(iter(groups), work, workers))
     try:
-        while True:
-            for group in islice(waiting, 2 * workers - len(running)):
-                running[_submit(pool, work, group)] = group
-            if not running:
-                return []
+        while running := _refill(lanes):
             finished, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in sorted(finished, key=lambda f: f.exception() is not None):
-                records = future.result()
-                del running[future]
-                yield records
-    except BrokenProcessPool:
-        return list(running.values())
+            for future in sorted(finished, key=lambda future: future.exception() is not None):
+                yield from running[future].take(future, limits)
     finally:
-        for process in list((pool._processes or {}).values()) if running else ():
-            process.kill()
-        pool.shutdown(cancel_futures=True)
+        for lane in lanes:
+            lane.close()
+
+
+def gpus() -> list[str]:
+    """The names of the GPUs that this process may use."""
+    import torch
+
+    names = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
+    count = torch.cuda.device_count()
+    return names[:count] if names != [""] else list(map(str, range(count)))
+
+
+Running = Future[list[Record]]
+
+
+@dataclass
+class _Lane:
+    """Processes that take groups from one queue. If one dies, those that were in flight are run
+    again one at a time, so that the one which brings its process down is known.
+    """
+
+    waiting: Iterator[Group]
+    work: Work
+    workers: int
+    gpu: str | None = None
+    running: dict[Running, Group] = field(default_factory=dict)
+    suspects: list[Group] = field(default_factory=list)
+    alone: bool = False
+    began: float = 0.0
+    pool: ProcessPoolExecutor | None = None
+
+    def refill(self) -> None:
+        if self.suspects and not self.running:
+            self.alone, self.began = True, time.monotonic()
+            self._submit(self.suspects.pop(0))
+        elif not self.suspects and not (self.alone and self.running):
+            self.alone = False
+            most = self.workers if self.gpu else 2 * self.workers
+            for group in islice(self.waiting, most - len(self.running)):
+                self._submit(group)
+
+    def _submit(self, group: Group) -> None:
+        """A pool that is broken by now answers through the future like one that breaks later."""
+        if self.pool is None:
+            self.pool = ProcessPoolExecutor(
+                1 if self.alone else self.workers,
+                mp_context=multiprocessing.get_context("spawn"),
+                initializer=_start_worker,
+                initargs=(self.gpu,),
+            )
+        try:
+            with clean_start():
+                future = self.pool.submit(self.work, group)
+        except BrokenProcessPool as error:
+            future = Future()
+            future.set_exception(error)
+        self.running[future] = group
+
+    def take(self, future: Running, limits: Limits) -> Iterator[list[Record]]:
+        """The records of a group, or none yet if its process died."""
+        if future not in self.running:
+            return  # went down with another
+        try:
+            records = future.result()
+        except BrokenProcessPool:
+            groups = list(self.running.values())
+            self.close()
+            if not self.alone:
+                self.suspects = groups
+                return
+            (group,), taken = groups, time.monotonic() - self.began
+            reason = _STUCK if taken >= limits.patience(len(group)) else _DIED
+            records = [Record(cell, cell.versions, error=reason) for cell in group]
+        self.running.pop(future, None)
+        yield records
+
+    def close(self) -> None:
+        if self.pool is not None:
+            for process in list((self.pool._processes or {}).values()) if self.running else ():
+                process.kill()
+            self.pool.shutdown(cancel_futures=True)
+        self.pool = None
+        self.running.clear()
+
+
+def _refill(lanes: Sequence[_Lane]) -> dict[Running, _Lane]:
+    """What is running, in which lane."""
+    for lane in lanes:
+        lane.refill()
+    return {future: lane for lane in lanes for future in lane.running}
 
 
 @contextmanager
@@ -89,20 +174,9 @@ def clean_start() -> Iterator[None]:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _submit(pool: ProcessPoolExecutor, work: Work, group: Group) -> Future[list[Record]]:
-    """As `submit`; a pool that is broken by now answers through the future like one that breaks
-    later.
-    """
-    try:
-        with clean_start():
-            return pool.submit(work, group)
-    except BrokenProcessPool as error:
-        future: Future[list[Record]] = Future()
-        future.set_exception(error)
-        return future
-
-
-def _start_worker() -> None:
+def _start_worker(gpu: str | None) -> None:
+    if gpu is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = gpu
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

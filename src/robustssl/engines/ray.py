@@ -3,16 +3,15 @@
 import os
 import socket
 import sys
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from robustssl import registry
 from robustssl.engines.local import THREADS
 from robustssl.errors import InputError
 from robustssl.record import Record
-from robustssl.worker import Group
+from robustssl.worker import Group, are_nets
 
 Work = Callable[[Group], list[Record]]
 
@@ -21,20 +20,26 @@ AHEAD = 4  # groups in flight for each processor
 
 
 def run_groups(
-    groups: Iterable[Group], work: Work, workers: int | None, address: str | None = None
+    groups: Iterable[Group],
+    work: Work,
+    workers: int | None,
+    address: str | None = None,
+    gpu_share: float = 1.0,
 ) -> Generator[list[Record], None, None]:
     """The records of each group as they come. Ray schedules and retries; a group that takes its
-    workers down every time is a failure of its cells. `workers` is for a cluster of one's own.
+    workers down every time is a failure of its cells. `workers` is for a cluster of one's own;
+    `gpu_share` is the part of a GPU that a curve of nets asks for.
     """
     ray = _library()
     _connect(ray, workers, address)
     try:
-        yield from _map(ray, iter(groups), work)
+        yield from _map(ray, iter(groups), work, gpu_share)
     finally:
         ray.shutdown()
 
 
 def _library() -> Any:
+    # Ray warns unless it is told whether to hide GPUs from a task that asks for none: it need not.
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     try:
         import ray
@@ -73,7 +78,9 @@ def _knock(address: str) -> None:
         raise InputError(f"cannot reach a Ray cluster at {address}: {error}") from error
 
 
-def _map(ray: Any, waiting: Any, work: Work) -> Generator[list[Record], None, None]:
+def _map(
+    ray: Any, waiting: Iterator[Group], work: Work, gpu_share: float
+) -> Generator[list[Record], None, None]:
     task = ray.remote(max_retries=RETRIES)(_call)
     there = ray.cluster_resources()
     most = max(1, int(AHEAD * there.get("CPU", 1)))
@@ -81,7 +88,7 @@ def _map(ray: Any, waiting: Any, work: Work) -> Generator[list[Record], None, No
     try:
         while True:
             for group in islice(waiting, most - len(running)):
-                gpus = 1 if there.get("GPU") and _is_deep(group) else 0
+                gpus = gpu_share if there.get("GPU") and are_nets(group) else 0
                 running[task.options(num_gpus=gpus).remote(work, group)] = group
             if not running:
                 return
@@ -95,10 +102,6 @@ def _map(ray: Any, waiting: Any, work: Work) -> Generator[list[Record], None, No
 
 def _call(work: Work, group: Group) -> list[Record]:
     return work(group)
-
-
-def _is_deep(group: Group) -> bool:
-    return hasattr(registry.algorithm(group[0].algorithm), "fit_together")
 
 
 def _records(ray: Any, done: Any, group: Group) -> list[Record]:

@@ -101,7 +101,7 @@ def run(
     ] = None,
     gpu_share: Annotated[
         float,
-        typer.Option(help="The part of a GPU that a curve of nets asks of Ray; 0.25: four on one."),
+        typer.Option(help="The part of a GPU that a curve of nets takes; 0.25: four at once."),
     ] = 1.0,
     time_limit: Annotated[
         float | None, typer.Option(help="Seconds after which a cell is ended, as failed.")

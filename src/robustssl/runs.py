@@ -140,9 +140,9 @@ def run(
 
     Every group of cells is committed the moment it is done, so a run that is killed goes on where
     it was. Cells that failed are left alone unless `retry`. `workers` is the number of processes
-    (all cores by default); with GPUs, one more for each trains the nets. `engine` is local, or ray:
-    a running cluster by its `address`, or one started here, where a curve of nets takes
-    `gpu_share` of a GPU. A cell that takes more than `time_limit` seconds, or whose process would
+    (all cores by default); with GPUs, one more for each trains the nets, or several that have a
+    `gpu_share` each. `engine` is local, or ray: a running cluster by its `address`, or one started
+    here. A cell that takes more than `time_limit` seconds, or whose process would
     take more than `memory_limit` gigabytes, fails.
     """
     chosen = study(source)
@@ -173,9 +173,8 @@ def run(
             results = ray.run_groups(waiting, work, count, address, gpu_share)
         else:
             nets = any(are_nets((cell,)) for cell in cells)
-            results = local.run_groups(
-                waiting, work, count, gpus=local.gpus() if nets else (), limits=limits
-            )
+            gpus = local.gpus() * int(1 / gpu_share) if nets else []
+            results = local.run_groups(waiting, work, count, gpus=gpus, limits=limits)
         with (
             watch(len(cells), Console(stderr=True, quiet=not progress)) as seen,
             closing(results),

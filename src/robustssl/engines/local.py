@@ -39,8 +39,8 @@ def run_groups(
     limits: Limits = UNLIMITED,
 ) -> Generator[list[Record], None, None]:
     """The records of each group as they come. Nets go to processes that have one of the `gpus`
-    each, if there are any. One worker for the rest is this process, unless there are limits that
-    may end it; more are their own.
+    each, if there are any; a GPU named twice has two. One worker for the rest is this process,
+    unless there are limits that may end it; more are their own.
     """
     if workers == 1 and not gpus and limits == UNLIMITED:
         with threadpool_limits(1):

@@ -5,7 +5,7 @@ import pytest
 
 from robustssl import InputError
 from robustssl.reports import picture
-from robustssl.reports.plot import COLOURS
+from robustssl.reports.looks import colours
 from robustssl.worker import prepare
 
 
@@ -15,7 +15,7 @@ from robustssl.worker import prepare
 )
 def test_every_kind_is_drawn(tmp_path, environment, dataset):
     files = picture.show(environment, dataset, tmp_path / "it", labels=3)
-    assert [file.name for file in files] == ["it.png", "it.svg"]
+    assert [file.name for file in files] == ["it.png", "it.svg", "it.pdf"]
     assert all(file.stat().st_size > 5000 for file in files)
 
 
@@ -44,8 +44,11 @@ def test_a_table_of_one_column_is_drawn_on_a_line(tmp_path):
 
 def test_inconsistent_texts_are_in_colour():
     figure = picture._draw_texts(prepare("toy:texts", "feature", 3, 0))
-    colour = matplotlib.colors.to_hex(COLOURS[1])
-    marked = [[text.get_color().lower() == colour for text in panel.texts] for panel in figure.axes]
+    colour = matplotlib.colors.to_hex(colours()[1])
+    marked = [
+        [matplotlib.colors.to_hex(text.get_color()) == colour for text in panel.texts]
+        for panel in figure.axes
+    ]
     assert [sum(panel) for panel in marked] == [0, 3, 5]
 
 

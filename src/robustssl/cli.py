@@ -180,13 +180,24 @@ def report(
         "report"
     ),
     score: ScoreOption = "accuracy",
+    sort: Annotated[
+        str, typer.Option(help="The metric to sort by: AUC, Acc0, WA, EVM, VS, RCC or gain.")
+    ] = "AUC",
+    style: Annotated[
+        Path | None, typer.Option(help="A style file of matplotlib, over the project's own.")
+    ] = None,
+    published: Annotated[
+        Path | None, typer.Option(help="Reported results to lay beside the measured ones.")
+    ] = None,
 ) -> None:
-    """Write tables (markdown, csv, LaTeX) and curves (PNG, SVG) of a store into a folder."""
+    """Write tables (markdown, csv, JSON, LaTeX) and figures (PNG, SVG, PDF) of a store."""
     from robustssl import reports
 
-    files = reports.report(store, folder, score=score)
-    out.print("The numbers:", *(f for f in files if f.suffix not in (".png", ".svg")), **PLAIN)
-    out.print("The pictures:", *(f for f in files if f.suffix in (".png", ".svg")), **PLAIN)
+    how: Any = {"score": score, "sort": sort, "style": style, "published": published}
+    files = reports.report(store, folder, **how)
+    pictures = [f for f in files if f.suffix == ".png"]
+    out.print("The numbers:", *(f for f in files if f.stem == "table"), **PLAIN)
+    out.print("The pictures (also as .svg and .pdf):", *pictures, **PLAIN)
 
 
 @app.command()

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
@@ -15,7 +14,8 @@ from sklearn.preprocessing import FunctionTransformer
 from robustssl import registry
 from robustssl.errors import InputError
 from robustssl.features import Matrix
-from robustssl.reports.plot import COLOURS, MARKERS, STYLE, save
+from robustssl.reports.looks import MARKERS, colours, style
+from robustssl.reports.plot import save
 from robustssl.worker import Prepared, prepare
 
 _TS = (0.0, 0.5, 1.0)
@@ -24,16 +24,16 @@ _TS = (0.0, 0.5, 1.0)
 def show(
     environment: str, dataset: str, out: str | Path = "environment", labels: int = 5, seed: int = 0
 ) -> list[Path]:
-    """Draw the unlabeled data at t = 0, 0.5 and 1 into OUT.png and OUT.svg."""
+    """Draw the unlabeled data at t = 0, 0.5 and 1 into OUT.png, .svg and .pdf."""
     spec = registry.canonical("environment", environment)
     if "access" in registry.parse(spec)[1]:
         raise InputError("a picture shows what there is: leave access out")
     prepared = prepare(registry.canonical("dataset", dataset), spec, labels, seed)
     draw = {"tabular": _draw_points, "image": _draw_images, "text": _draw_texts}
-    with matplotlib.rc_context(STYLE):
+    with style():
         figure = draw[prepared.pools.data.kind](prepared)
         figure.suptitle(f"{spec} on {dataset}: unlabeled data as t grows")
-    return save(figure, Path(out))
+        return save(figure, Path(out))
 
 
 def _panels(
@@ -57,7 +57,7 @@ def _draw_points(prepared: Prepared) -> Figure:
         if pools.by_column:
             foreign &= ~whole  # features go missing in every row
         for k in np.unique(y):
-            colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
+            colour, marker = colours()[k % len(colours())], MARKERS[k % len(MARKERS)]
             look = {"marker": marker, "edgecolors": colour, "linewidths": 0.8}
             free = (y[split.rows] == k) & (np.arange(len(points)) >= labeled)
             first = (y[split.rows] == k) & (np.arange(len(points)) < labeled)
@@ -97,7 +97,7 @@ def _draw_images(prepared: Prepared) -> Figure:
             panel.set_xticks([])
             panel.set_yticks([])
             for spine in panel.spines.values():
-                spine.set(visible=foreign, color=COLOURS[1], linewidth=2)
+                spine.set(visible=foreign, color=colours()[1], linewidth=2)
         row[0].set_ylabel(f"t = {t:g}")
     figure.supxlabel("framed: inconsistent", fontsize=8)
     return figure
@@ -110,7 +110,7 @@ def _draw_texts(prepared: Prepared) -> Figure:
         panel.set_title(f"t = {t:g}", loc="left")
         panel.set_axis_off()
         for line, (text, label, foreign) in enumerate(_examples(prepared, t, 5)):
-            colour = COLOURS[1] if foreign else "#333333"
+            colour = colours()[1] if foreign else "#333333"
             words = textwrap.shorten(f"{label}: {text}", 140, placeholder=" ...")
             words = words.replace("$", r"\$")
             panel.text(0, 0.85 - 0.2 * line, words, color=colour, fontsize=8, va="center")

@@ -2,7 +2,7 @@
 
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -100,13 +100,15 @@ def show_interval(row: pd.Series, name: str) -> str:
 
 def study_table(found: Sequence[KeyedCurve]) -> pd.DataFrame:
     """Of every curve: seeds, metrics with intervals, noise floors, dependence on t, gain over its
-    baseline.
+    baseline, and its rank in its task by AUC, `best` where it is not significantly worse than the
+    first. A curve that lacks t = 0 or 1, or seeds that others have, has no rank.
     """
     table = metric_table(found, intervals=True)
-    by_key = {_task(curve.key): curve for curve in found}
+    pairs = {id(mine): pair for mine, pair in matched(found)}
+    by_key = {_key(curve.key): curve for curve in found}
     more = []
     for key in table[[*KEYS]].to_dict("records"):
-        keyed = by_key[_task(key)]
+        keyed = by_key[_key(key)]
         curve = Curve(keyed.ts, keyed.scores)
         floor = curve.noise_floor()
         more.append(
@@ -116,14 +118,56 @@ def study_table(found: Sequence[KeyedCurve]) -> pd.DataFrame:
                 "EVM_floor": floor["EVM"],
                 "VS_floor": floor["VS"],
                 "p_depends_on_t": curve.dependence(),
-                **(against := _against_baseline(key, by_key)),
+                **(against := _against_baseline(key, pairs.get(id(keyed)))),
                 "note": _note(curve, key["algorithm"], against),
             }
         )
-    return pd.concat([table, pd.DataFrame(more)], axis=1)
+    table = pd.concat([table, pd.DataFrame(more)], axis=1)
+    ranked = [_ranks(task, by_key) for _, task in table.groupby(TASK, dropna=False)]
+    return table.join(pd.concat(ranked)).join(_lacking_seeds(table))
 
 
-def _task(key: dict[str, Any], algorithm: str | None = None) -> tuple[Any, ...]:
+def _ranks(task: pd.DataFrame, by_key: dict[tuple[Any, ...], KeyedCurve]) -> pd.DataFrame:
+    """Of the rows of a task that have all the seeds."""
+    whole = task[task.seeds == task.seeds.max()]
+    rank = whole.AUC.rank(ascending=False, method="min")
+    keys = whole[[*KEYS]].to_dict("records")
+    curves_ = [by_key[_key(key)] for key in keys]
+    first = curves_[int(np.argmin(rank))]
+    best = [_not_worse(curve, first) for curve in curves_]
+    return pd.DataFrame({"rank": rank, "best": best}, index=whole.index).reindex(task.index)
+
+
+def _not_worse(curve: KeyedCurve, first: KeyedCurve) -> bool:
+    """Whether the interval of the difference of AUC over shared seeds holds 0."""
+    pair = _paired(first, curve)
+    if curve is first or pair is None:
+        return curve is first
+    low = gain(*pair).interval("AUC").low
+    return bool(low <= 0) or bool(np.isnan(low))
+
+
+def _lacking_seeds(table: pd.DataFrame) -> pd.Series:
+    most = table.groupby(TASK, dropna=False).seeds.transform("max")
+    words = [
+        f"{n} of {m} seeds: no rank" if n < m else ""
+        for n, m in zip(table.seeds, most, strict=True)
+    ]
+    return pd.Series(words, table.index, name="incomplete")
+
+
+TASK = list(KEYS[:-1])
+
+
+def task_name(task: Iterable[Any]) -> str:
+    """A task in words."""
+    words = [str(word) for word in task if not pd.isna(word)]
+    if len(words) > 2:
+        words[2] += " labels a class"
+    return ", ".join(words)
+
+
+def _key(key: dict[str, Any], algorithm: str | None = None) -> tuple[Any, ...]:
     values = {**key, "algorithm": algorithm or key["algorithm"]}
     return tuple(None if pd.isna(v) else v for v in (values[name] for name in KEYS))
 
@@ -132,18 +176,32 @@ def _of_seeds(keyed: KeyedCurve, seeds: Sequence[Any]) -> Curve:
     return Curve(keyed.ts, keyed.scores[[keyed.seeds.index(seed) for seed in seeds]])
 
 
-def _against_baseline(
-    key: dict[str, Any], by_key: dict[tuple[Any, ...], KeyedCurve]
-) -> dict[str, Any]:
+def _paired(mine: KeyedCurve, other: KeyedCurve | None) -> tuple[Curve, Curve] | None:
+    """Both over the seeds that both have; None if they cannot be laid beside each other."""
+    shared = [seed for seed in mine.seeds if other and seed in other.seeds]
+    if other is None or not shared or not np.array_equal(mine.ts, other.ts):
+        return None
+    return _of_seeds(mine, shared), _of_seeds(other, shared)
+
+
+def matched(found: Sequence[KeyedCurve]) -> Iterator[tuple[KeyedCurve, tuple[Curve, Curve]]]:
+    """The whole curves whose matched baseline is here, each with the pair over shared seeds."""
+    by_key = {_key(curve.key): curve for curve in found}
+    for mine in found:
+        name = registry.matched_baseline(mine.key["algorithm"])
+        pair = _paired(mine, by_key.get(_key(mine.key, name)) if name else None)
+        if pair is not None and {0.0, 1.0} <= set(mine.ts):
+            yield mine, pair
+
+
+def _against_baseline(key: dict[str, Any], pair: tuple[Curve, Curve] | None) -> dict[str, Any]:
     """The gain over the matched baseline, over the seeds that both have."""
     name = registry.matched_baseline(key["algorithm"])
     columns = [f"{name}{end}" for name in ("gain", "area_below") for end in ("", *_SUFFIXES)]
     numbers: dict[str, Any] = dict.fromkeys(columns, np.nan)
-    mine, other = by_key[_task(key)], by_key.get(_task(key, name)) if name else None
-    shared = [seed for seed in mine.seeds if other and seed in other.seeds]
-    if other is None or not shared or not np.array_equal(mine.ts, other.ts):
+    if pair is None:
         return {"baseline": name, **numbers, "break_even": ""}
-    difference = gain(_of_seeds(mine, shared), _of_seeds(other, shared))
+    difference = gain(*pair)
     over, below = difference.interval("AUC"), difference.interval(area_below)
     values = [getattr(i, end) for i in (over, below) for end in ("plain", *_ENDS)]
     numbers.update(zip(columns, values, strict=True))

@@ -35,12 +35,17 @@ def small():
     }
 
 
+def missing(program):
+    """Where everything must be tested, a program that is not there is a failure."""
+    (pytest.fail if os.environ.get("TEST_EVERYTHING") else pytest.skip)(f"{program} is missing")
+
+
 @pytest.fixture(scope="session")
 def postgres():
     """The URL of a PostgreSQL server, with a password in it, for as long as the tests run."""
     programs = [shutil.which("pg_ctl"), *map(str, Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))]
     if not (found := next(filter(None, programs), None)):
-        pytest.skip("PostgreSQL is not installed")
+        missing("PostgreSQL")
     folder, bin_ = Path(tempfile.mkdtemp(prefix="pg")), Path(found).resolve().parent
     user = None
     if os.getuid() == 0:  # which a server refuses to be

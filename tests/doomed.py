@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 import warnings
 
@@ -90,4 +91,55 @@ class Stuck(Constant):
 class Hungry(Constant):
     def fit(self, X, y):
         np.ones(2**29)
+        return super().fit(X, y)
+
+
+class Interrupts(Constant):
+    def fit(self, X, y):
+        raise KeyboardInterrupt
+
+
+class Own(Constant):
+    def fit(self, X, y):
+        raise type("Mine", (BaseException,), {})("why not")
+
+
+class Speechless(Constant):
+    def fit(self, X, y):
+        class MuteError(Exception):
+            def __str__(self):
+                raise ValueError("no words")
+
+        raise MuteError
+
+
+class Surrogate(Constant):
+    def fit(self, X, y):
+        raise ValueError("\ud800")
+
+
+class Naps(Constant):
+    """In all of three cells longer than one may take."""
+
+    def fit(self, X, y):
+        time.sleep(0.17)
+        return super().fit(X, y)
+
+
+class Swallows(Constant):
+    """Lets no exception pass."""
+
+    def fit(self, X, y):
+        try:
+            time.sleep(5)
+        except Exception:
+            time.sleep(60)
+        return super().fit(X, y)
+
+
+class Lingers(Constant):
+    """Leaves a thread behind that no process outlives of its own will."""
+
+    def fit(self, X, y):
+        threading.Thread(target=time.sleep, args=(300,)).start()
         return super().fit(X, y)

@@ -367,6 +367,45 @@ def test_a_process_for_each_gpu_trains_the_nets(monkeypatch):
         assert all(a[1] <= b[0] for a, b in pairwise(times))
 
 
+def test_a_thread_that_is_left_behind_does_not_hold_the_run(tmp_path, small):
+    began = time.monotonic()
+    study = {**small, "algorithms": ["doomed:Lingers"], "seeds": 1}
+    assert robustssl.run(study, tmp_path / "s.sqlite", workers=2, progress=False).done == 6
+    assert time.monotonic() - began < 60
+
+
+def die_first(group):
+    if group[0].seed == 0:
+        os._exit(9)
+    return tell(group)
+
+
+def test_after_a_death_all_workers_work_again():
+    groups = [(Cell("self_training", "label", "wine", 5, 0.0, seed),) for seed in range(40)]
+    told = [record.error for (record,) in run_groups(groups, die_first, 2)]
+    assert len(told) == 40
+    assert sum("WorkerDied" in error for error in told) == 1
+    lasted = [error.split()[0] for error in told if "WorkerDied" not in error]
+    assert min(lasted[-10:].count(pid) for pid in set(lasted[-10:])) > 1
+    assert len(set(lasted[-10:])) == 2
+
+
+def test_a_share_of_a_gpu_is_a_process_more(tmp_path, small, monkeypatch):
+    asked = []
+
+    def seen(groups, work, workers, gpus, limits):
+        asked.append(gpus)
+        yield from map(work, groups)
+
+    monkeypatch.setattr("robustssl.engines.local.gpus", lambda: ["0", "1"])
+    monkeypatch.setattr("robustssl.engines.local.run_groups", seen)
+    study = {**small, "algorithms": ["supervised_net[steps=2]"], "seeds": 1}
+    robustssl.run(study, tmp_path / "s.sqlite", progress=False, gpu_share=0.5)
+    assert asked == [["0", "1", "0", "1"]]
+    with pytest.raises(robustssl.InputError, match="gpu_share lies between 0 and 1"):
+        robustssl.run(study, tmp_path / "s.sqlite", gpu_share=0)
+
+
 @pytest.mark.parametrize(
     ("algorithm", "limit", "workers", "reason"),
     [

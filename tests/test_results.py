@@ -44,7 +44,8 @@ def test_every_row_of_the_published_feature_tables_comes_out(published):
 
 def test_the_tidy_file_is_the_raw_files():
     raw = read(DATA / "published")[[*KEYS, "t", "score", "printed", "std", "file"]]
-    assert raw.to_csv(index=False) == (RESULTS / "published.csv").read_text()
+    tidy = pd.read_csv(RESULTS / "published.csv", dtype=str, keep_default_na=False)
+    assert raw.to_csv(index=False) == tidy.drop(columns="defect").to_csv(index=False)
 
 
 def test_metrics_of_the_tidy_file_are_those_of_the_raw_files(published):

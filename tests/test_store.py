@@ -2,6 +2,7 @@
 
 import multiprocessing
 import sqlite3
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -394,3 +395,97 @@ def test_the_status_of_all_is_counted(store, place):
     assert found.failures == {"ValueError: no": 1, "KeyError: x": 1}
     assert found.seconds == 1.0
     assert len(store.frame(failed_only=True)) == 3
+
+
+def altered(file, column, value):
+    file.add(RECORD)
+    with file._engine.begin() as connection:
+        connection.execute(sa.text(f"UPDATE records SET {column} = :value"), {"value": value})
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("params", "5"),
+        ("params", "{"),
+        ("params", "[[[1],2]]"),
+        ("versions", "[1]"),
+        ("versions", "nope"),
+        ("versions", '["a",1,1]'),
+        ("environment", "label[" + 300_000 * "," + "]"),
+        ("environment", "label[a=" + 5000 * "9" + "]"),
+        ("labels", "many"),
+        ("t", "late"),
+        ("accuracy", "good"),
+        ("seconds", "long"),
+        ("other_scores", "[1]"),
+        ("other_scores", '{"detection": "x"}'),
+    ],
+)
+def test_a_store_that_was_meddled_with_is_refused_with_a_sentence(file, tmp_path, column, value):
+    altered(file, column, value)
+    for words in (["status"], ["export", "x.csv"], ["report"], ["metrics"]):
+        place = [str(tmp_path / "s.sqlite")]
+        call = [*words, *place] if words == ["metrics"] else [*words, "-s", *place]
+        answer = CliRunner().invoke(app, call)
+        assert answer.exception is None or isinstance(answer.exception, InputError | SystemExit)
+    assert len(list(file.problems())) == 1
+
+
+def test_a_store_never_loads_what_it_names(file, tmp_path, monkeypatch):
+    (tmp_path / "strangers_module.py").write_text("raise SystemExit('executed')")
+    monkeypatch.syspath_prepend(tmp_path)
+    for column, value in (
+        ("environment", "os:path+strangers_module:Payload"),
+        ("algorithm", "strangers_module:Payload"),
+        ("dataset", "strangers_module:load"),
+    ):
+        altered(file, column, value)
+    curves = [["strangers_module:A", "strangers_module:B", "iris", 5]]
+    file.note("study x", {"title": "x", "curves": curves, "ts": [0, 1], "seeds": [0]})
+    table, pages = str(tmp_path / "x.csv"), str(tmp_path / "p")
+    for words in (["status"], ["report"], ["export", table], ["site", pages]):
+        answer = CliRunner().invoke(app, [*words, "-s", str(tmp_path / "s.sqlite")])
+        assert "executed" not in str(answer.exception)
+    assert "strangers_module" not in sys.modules
+
+
+NOTES = ["{", "5", '{"title": 3}', 9000 * "[", '{"title":"","curves":[],"ts":[],"seeds":[1e999]}']
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_a_note_that_is_no_study_is_refused_with_a_sentence(file, tmp_path, note):
+    with file._engine.begin() as connection:
+        connection.execute(sa.text("INSERT INTO meta VALUES ('study x', :note)"), {"note": note})
+    with pytest.raises(InputError):
+        robustssl.status(tmp_path / "s.sqlite")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql+psycopg://u:SECRET@localhost:1/db",
+        "postgresql+psycopg://u@localhost:1/db?password=SECRET",
+        "postgresql+psycopg:/u:SECRET@localhost/db",
+        "postgresql+psycopg://u:a@SECRET@localhost:1/db",
+        "mysql://u:SECRET@localhost/db",
+    ],
+)
+def test_a_password_is_not_in_any_message(url, tmp_path, capfd):
+    ways = (["status", "-s"], ["metrics"], ["import"], ["store", "merge"])
+    for words in ([*way, url] for way in ways):
+        answer = CliRunner().invoke(app, words)
+        assert answer.exit_code != 0
+        assert "SECRET" not in answer.output + str(answer.exception)
+
+
+def test_stale_is_judged_by_all_records_however_few_are_read(store, place):
+    """The newest version of what is not here is that of the store, not of the rows asked for."""
+    cell = Cell("their_module:Theirs", "label", "wine", 5, 0.0, 0)
+    for t, version in ((0.0, 1), (1.0, 1), (0.5, 2)):
+        store.add(replace(RECORD, cell=replace(cell, t=t), versions=(version, 1, 1)))
+    store.add(replace(FAILURE, cell=replace(cell, seed=1), versions=(1, 1, 1)))
+    totals = store.totals([0.0, 1.0], [0])
+    assert totals[totals.stale].cells.sum() == totals.cells.sum() == 2
+    assert store.frame(failed_only=True).stale.all()
+    assert robustssl.status(place).failed == 0

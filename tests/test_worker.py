@@ -1,5 +1,8 @@
 """From a group of cells to records."""
 
+import resource
+import signal
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +11,7 @@ from sklearn.metrics import balanced_accuracy_score, f1_score, roc_auc_score
 
 import robustssl
 from robustssl import Cell
+from robustssl.limits import GRACE, Limits
 from robustssl.worker import groups, prepare, run_group
 
 CELL = Cell("label_spreading", "label", "wine", 5, 0.4, 0)
@@ -148,3 +152,39 @@ def test_randomness_of_the_algorithm_does_not_depend_on_t(t, monkeypatch):
     run_group((replace(cell, t=1.0),))
     run_group((replace(cell, seed=1),))
     assert seen[0] == seen[1] != seen[2]
+
+
+@pytest.mark.parametrize("name", ["Interrupts", "Speechless", "Surrogate", "Own"])
+def test_whatever_a_learner_raises_is_its_own_failure(tmp_path, small, name):
+    study = {**small, "algorithms": [f"doomed:{name}", "supervised_logistic"], "seeds": 1}
+    got = robustssl.run(study, tmp_path / "s.sqlite", workers=2, progress=False)
+    assert (got.done, got.failed, got.missing) == (6, 6, 0)
+
+
+def test_a_curve_has_the_time_of_all_its_cells(tmp_path):
+    """And after it neither clock nor limit is left."""
+    cells = [Cell("doomed:Naps", "label", "iris", 3, t, 0) for t in (0.0, 0.5, 1.0)]
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    limits = Limits(seconds=0.3, gigabytes=100)
+    assert [r.error for r in run_group(tuple(cells), limits=limits)] == [None] * 3  # .5 s in all
+    assert resource.getrlimit(resource.RLIMIT_DATA) == before
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    time.sleep(3 * 0.3 + GRACE)  # or the process would be ended now
+    (record,) = run_group((replace(cells[0], algorithm="doomed:Swallows"),), limits=limits)
+    assert record.error.startswith("OverTime")
+
+
+@pytest.mark.parametrize("bad", [0, -1, float("inf"), float("nan"), 1e15])
+def test_limits_that_are_none(bad):
+    for name in ("seconds", "gigabytes"):
+        with pytest.raises(robustssl.InputError, match="a limit lies between 0 and 1e"):
+            Limits(**{name: bad})
+
+
+def test_memory_that_ends_outside_of_a_fit_fails_the_cells_too(monkeypatch):
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("robustssl.worker._run", full)
+    (record,) = run_group((CELL,), limits=Limits(gigabytes=1e-9))
+    assert record.error.startswith("MemoryError")

@@ -19,6 +19,7 @@ _HOME = {
     "Study": "studies",
     "algorithm": "registry",
     "catalog": "registry",
+    "curves": "reports",
     "dataset": "registry",
     "environment": "registry",
     "estimator": "registry",
@@ -29,6 +30,7 @@ _HOME = {
     "plan": "runs",
     "report": "reports",
     "run": "runs",
+    "site": "reports",
     "status": "runs",
 }
 
@@ -52,7 +54,8 @@ if TYPE_CHECKING:
     from robustssl.errors import InputError  # noqa: F401
     from robustssl.record import Record  # noqa: F401
     from robustssl.registry import algorithm, catalog, dataset, environment, estimator  # noqa: F401
-    from robustssl.reports import metrics, report  # noqa: F401
+    from robustssl.reports import curves, metrics, report  # noqa: F401
+    from robustssl.reports.site import site  # noqa: F401
     from robustssl.results import export, load, merge  # noqa: F401
     from robustssl.runs import plan, run, status  # noqa: F401
     from robustssl.store import Store  # noqa: F401

@@ -2,10 +2,11 @@
 
 import csv
 import json
+import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -167,10 +168,10 @@ def status(
 
     found = runs.status(store, study)
     _print_status(found, study is not None)
-    for title, part in found.studies.items():
-        out.print(f"{title}:\n  {_progress(part)}", **PLAIN)
+    for title, part in found.studies:
+        out.print(f"{_tame(title)}:\n  {_progress(part)}", **PLAIN)
     for log in found.logs.values() if logs else ():
-        err.print(f"\n{log}", **PLAIN)
+        err.print(f"\n{_tame(log)}", **PLAIN)
 
 
 @app.command()
@@ -201,8 +202,39 @@ def report(
 
 
 @app.command()
+def site(
+    folder: Annotated[Path, typer.Argument(help="The folder to write.")] = Path("site"),
+    store: StoreOption = DEFAULT_STORE,
+) -> None:
+    """Build pages that open from disk: overview, leaderboard, explorer, methods and tasks.
+
+    `--store` may also be a file or folder of exported records (jsonl).
+    """
+    from robustssl import reports
+
+    out.print(f"Open {reports.site(store, folder)} in a browser.", **PLAIN)
+
+
+@app.command()
+def serve(
+    store: StoreOption = DEFAULT_STORE,
+    port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 8000,
+    host: Annotated[
+        str, typer.Option(help="The address; any but 127.0.0.1 lets others read the page.")
+    ] = "127.0.0.1",
+) -> None:
+    """Show the pages of a store, also while it is being filled; read only, on this machine."""
+    from robustssl.reports.serve import Server
+
+    with Server(store, host, port) as server:
+        out.print(f"{server.url} (Ctrl-C ends it)", **PLAIN)
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()
+
+
+@app.command()
 def metrics(
-    path: Annotated[Path, typer.Argument(help="A file or folder of results.")],
+    path: Annotated[str, typer.Argument(help="A file or folder of results, or a store.")],
     convention: Annotated[
         Convention,
         typer.Option(
@@ -294,7 +326,7 @@ def export(
 
 @app.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(help="A .jsonl file that `export` wrote.")],
+    file: Annotated[str, typer.Argument(help="A .jsonl file that `export` wrote.")],
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Add exported records to a store. What the store holds already is never overwritten."""
@@ -473,7 +505,12 @@ PLAIN: Any = {"highlight": False, "markup": False, "soft_wrap": True}
 def _print_status(status: Any, of_a_study: bool = True) -> None:
     out.print(_progress(status, of_a_study), **PLAIN)
     for reason, count in status.failures.items():
-        err.print(f"  {count} failed: {reason}", **PLAIN)
+        err.print(f"  {count} failed: {_tame(reason)}", **PLAIN)
+
+
+def _tame(text: str) -> str:
+    """Text of a stranger's store, which must not steer the terminal."""
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "\N{REPLACEMENT CHARACTER}", text)
 
 
 def _progress(status: Any, of_a_study: bool = True) -> str:
@@ -530,5 +567,5 @@ def main() -> None:
     try:
         app()
     except (InputError, OSError) as error:
-        err.print(f"robustssl: {error}", **PLAIN)
+        err.print(f"robustssl: {_tame(str(error))}", **PLAIN)
         sys.exit(2)

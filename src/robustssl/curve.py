@@ -238,6 +238,18 @@ class Curve:
     def mean(self) -> Array:
         return cast(Array, self.scores.mean(-2))
 
+    def to_pandas(self) -> Any:
+        """A row for each t: the mean, its 95% band, and the score of every seed."""
+        import pandas as pd
+
+        low, high = self.band()
+        points = {"t": self.ts, "mean": self.mean, "low": low, "high": high}
+        return pd.DataFrame({**points, **{f"seed {k}": row for k, row in enumerate(self.scores)}})
+
+    def _repr_html_(self) -> str:
+        numbers = ", ".join(f"{name} {value:.3f}" for name, value in self.metrics().items())
+        return f"<p>{numbers}</p>{self.to_pandas().to_html(index=False, float_format='%.3f')}"
+
     def metrics(self, convention: str = "definition", *, per_seed: bool = False) -> dict[str, Any]:
         """All metrics of the mean curve, or of each seed's own curve."""
         scores = self.scores if per_seed else self.mean

@@ -15,6 +15,7 @@ try:
 except ImportError:  # not on Windows
     resource = None  # type: ignore[assignment]
 
+MOST = 1e6
 GRACE = 2.0  # seconds for code to come back to the interpreter, before its process is ended
 
 
@@ -33,8 +34,8 @@ class Limits:
         if resource is None and (self.seconds or self.gigabytes):
             raise InputError("limits of time and memory need Linux or macOS")
         for name in ("seconds", "gigabytes"):
-            if (value := getattr(self, name)) is not None and not value > 0:
-                raise InputError(f"a limit must be more than 0 {name}, unlike {value:g}")
+            if (value := getattr(self, name)) is not None and not 0 < value <= MOST:
+                raise InputError(f"a limit lies between 0 and {MOST:g} {name}, unlike {value:g}")
 
     def patience(self, cells: int) -> float:
         """Seconds after which a process that works on so many cells is ended."""

@@ -10,6 +10,12 @@ from robustssl.cell import Cell, Versions, cell_key
 from robustssl.errors import InputError
 from robustssl.registry import parse
 
+# What code that reads a stranger's words may come to.
+UNREADABLE = (
+    *(ValueError, TypeError, KeyError, AttributeError),
+    *(RecursionError, ArithmeticError),
+)
+
 SCORES = ("accuracy", "balanced_accuracy", "macro_f1", "auroc", "detection")
 
 
@@ -51,6 +57,8 @@ class Record:
         """What a stranger's file may have wrong."""
         for spec in (self.cell.method, self.cell.environment, self.cell.dataset):
             parse(spec)
+        if len(self.versions) != 3 or not isinstance(self.error, str | None):
+            raise ValueError("there are three versions, and an error is a text")
         whole = (self.cell.labels, self.cell.seed, *self.versions)
         if not all(type(number) is int and 0 <= number < 2**63 for number in whole):
             raise ValueError("labels, seed and versions are whole numbers")
@@ -73,7 +81,7 @@ class Record:
             }
             record = cls(Cell(**cell, params=params), tuple(versions), **lists, **document)
             record._check_types()
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except UNREADABLE as error:
             raise InputError(f"not a record: {type(error).__name__}: {error}") from error
         if record.key != key:
             raise InputError(f"the key {key} does not belong to the cell {cell}")

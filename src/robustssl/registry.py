@@ -20,12 +20,15 @@ from robustssl.errors import InputError, unknown
 
 Kind = Literal["algorithm", "environment", "dataset", "net"]
 
-_SPEC = re.compile(r"(?P<name>[\w.:+-]+)(?:\[(?P<options>.*)\])?", re.DOTALL)
+LONGEST = 4096  # characters of a spec
+_SPEC = re.compile(r"(?P<name>[^\s\[\],=]+)(?:\[(?P<options>.*)\])?", re.DOTALL)
 _COMMA = re.compile(r",(?![^\[]*\])")  # not one inside of brackets
 
 
 def parse(spec: str) -> tuple[str, dict[str, Any]]:
     """`name[a=1,b=x]` as ("name", {"a": 1, "b": "x"}); a value may be a spec itself."""
+    if not isinstance(spec, str) or len(spec) > LONGEST:
+        raise InputError(f"a name with its options is a text of at most {LONGEST} characters")
     match = _SPEC.fullmatch(spec.strip())
     if match is None or not _is_nested(match["options"] or ""):
         raise InputError(f"cannot read {spec!r}; write name or name[key=value,...]")
@@ -81,16 +84,7 @@ def find(kind: Kind, name: str) -> Any:
     if kind == "environment" and "+" in name:
         return _composed(*name.split("+"))
     if ":" in name:
-        module, _, attribute = name.partition(":")
-        if module == "__main__":
-            raise InputError(
-                f"put {attribute} into a module of its own: workers cannot see {name!r}"
-            )
-        try:
-            return getattr(importlib.import_module(module), attribute)
-        except Exception as error:
-            reason = f"{type(error).__name__}: {error}"
-            raise InputError(f"cannot load the {kind} {name!r}: {reason}") from error
+        return _own(kind, name)
     if name not in names(kind):
         raise unknown(kind, name, names(kind))
     try:
@@ -107,6 +101,38 @@ def find(kind: Kind, name: str) -> Any:
     if len(own) != 1:
         raise InputError(f"{module_.__name__} must define exactly one public class")
     return own[0]
+
+
+_OWN: set[tuple[Kind, str]] = set()  # things of one's own that were asked for by name
+_METHODS = {"algorithm": ("fit", "predict"), "environment": ("pools", "split")}
+
+
+def own(name: str, kind: str = "object") -> Any:
+    """What `module:object` names."""
+    module, _, attribute = name.partition(":")
+    if module == "__main__":
+        raise InputError(f"put {attribute} into a module of its own: workers cannot see {name!r}")
+    if module.partition(".")[0] in sys.stdlib_module_names:
+        raise InputError(f"{name!r} is of Python's own library, which holds no {kind}")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise InputError(f"cannot load the {kind} {name!r}: {reason}") from error
+
+
+def _own(kind: Kind, name: str) -> Any:
+    """`module:object`, if it is what it should be: not any callable that a file may name."""
+    found = own(name, kind)
+    if kind in _METHODS and not inspect.isclass(found):
+        raise InputError(f"the {kind} {name!r} is not a class")
+    if kind == "dataset" and not inspect.isfunction(found):
+        raise InputError(f"the dataset {name!r} is not a function that returns one")
+    lacking = [method for method in _METHODS.get(kind, ()) if not hasattr(found, method)]
+    if lacking:
+        raise InputError(f"{name!r} is no {kind}: it has no {' and no '.join(lacking)}")
+    _OWN.add((kind, name))
+    return found
 
 
 def _composed(first: str, *others: str) -> Any:
@@ -128,9 +154,8 @@ def _composed(first: str, *others: str) -> Any:
 
 def is_here(kind: Kind, name: str) -> bool:
     """Whether a name that stands in a record can be looked up; never loads a stranger's module."""
-    if ":" in name:
-        return name.partition(":")[0] in sys.modules
-    if not all(part in names(kind) for part in name.split("+")):
+    parts = name.split("+") if kind == "environment" else [name]
+    if not all((kind, part) in _OWN if ":" in part else part in names(kind) for part in parts):
         return False
     with suppress(InputError):  # of a library that is not installed
         find(kind, name)
@@ -143,6 +168,14 @@ def version(kind: Kind, name: str) -> int:
     thing = find(kind, name)
     home = inspect.getmodule(thing) if kind == "dataset" else thing
     return int(getattr(home, "version", 1))
+
+
+def data_kind(dataset: str) -> str:
+    """The kind of data that a dataset says it holds, unloaded; other if it is not here."""
+    name, _ = parse(dataset)
+    if not is_here("dataset", name):
+        return "other"
+    return str(getattr(inspect.getmodule(find("dataset", name)), "kind", "tabular"))
 
 
 def defaults(kind: Kind, name: str) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from robustssl.store import Store, are_stale, shown, url_of
 
 KEYS = ("environment", "dataset", "labels", "source", "target", "algorithm")
 _POINT = ("t", "seed", "score")
-_ASIDE = {*_POINT, *SCORES, "printed", "std", "file", "key", "seconds", "error", "stale"}
+_ASIDE = {*_POINT, *SCORES, "printed", "std", "file", "defect", "key", "seconds", "error", "stale"}
 
 _RAW_NAME = re.compile(
     r"(?P<dataset>.+?)(?:_(?P<family>deep|statistical))?"
@@ -187,8 +187,10 @@ def _from_records(records: Sequence[Record], score: str) -> pd.DataFrame:
     if records and score not in known:
         raise unknown("score", score, known)
     good = [record for record in records if record.error is None]
-    specs = [(r.cell.algorithm, r.cell.environment, r.cell.dataset) for r in good]
-    stale = are_stale(specs, [record.versions for record in good])
+    made = [
+        ((r.cell.algorithm, r.cell.environment, r.cell.dataset), tuple(r.versions)) for r in good
+    ]
+    stale = are_stale(made, made)
     rows = [
         {
             "environment": record.cell.environment,
@@ -206,7 +208,7 @@ def _from_records(records: Sequence[Record], score: str) -> pd.DataFrame:
 
 
 def _scored(frame: pd.DataFrame) -> pd.DataFrame:
-    return _with_pair(_with_score(frame) if len(frame) else frame)
+    return with_pair(_with_score(frame) if len(frame) else frame)
 
 
 def _with_score(frame: pd.DataFrame) -> pd.DataFrame:
@@ -216,7 +218,8 @@ def _with_score(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.dropna(subset="score")
 
 
-def _with_pair(frame: pd.DataFrame) -> pd.DataFrame:
+def with_pair(frame: pd.DataFrame) -> pd.DataFrame:
+    """With the columns source and target, from the environment's options."""
     options = [registry.parse(spec)[1] for spec in frame.get("environment", ())]
     pair = {name: [option.get(name) for option in options] for name in ("source", "target")}
     return frame.assign(**pair)
@@ -295,6 +298,8 @@ class Loaded:
 
 def load(path: str | Path, store: str | Path = "robustssl.sqlite") -> Loaded:
     """Import records (jsonl) into a store. What the store holds already stays as it is."""
+    if url_of(path) is not None:
+        raise InputError("records come from a file; `robustssl store merge` takes a database")
     path = Path(path)
     if not path.is_file():
         raise InputError(f"there is no file {path}")

@@ -1,5 +1,6 @@
 """Running the cells of a study that a store lacks: what it takes, doing it, how far it is."""
 
+import hashlib
 import os
 import time
 from collections import defaultdict
@@ -43,7 +44,7 @@ class Status:
     failures: Mapping[str, int] = field(default_factory=dict)
     left: float = 0.0
     logs: Mapping[str, str] = field(default_factory=dict)
-    studies: Mapping[str, "Status"] = field(default_factory=dict)
+    studies: tuple[tuple[str, "Status"], ...] = ()
 
     @property
     def failed(self) -> int:
@@ -57,8 +58,8 @@ def status(store: str | Path, of: str | Path | Mapping[str, Any] | Study | None 
         if of is not None:
             return _progress(_Outline.of(study(of)), opened, bad)
         outlines = _Outline.kept(opened)
-        known = {outline.title: _progress(outline, opened, bad) for outline in outlines}
-        return _status(opened.totals(), bad, studies=known)
+        known = [(o.title, _progress(o, opened, bad)) for o in outlines if not o.is_part(outlines)]
+        return _status(opened.totals(), bad, studies=tuple(known))
 
 
 def _status(totals: pd.DataFrame, bad: pd.DataFrame, missing: int = 0, **more: Any) -> Status:
@@ -94,7 +95,18 @@ class _Outline(BaseModel):
         return cls(title=title, curves=chosen.curves(), ts=chosen.ts, seeds=chosen.seeds)
 
     def keep(self, store: Store) -> None:
-        store.note(f"study {self.title}", self.model_dump())
+        digest = hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:16]
+        store.note(f"study {digest}", self.model_dump())
+
+    def is_part(self, others: "Sequence[_Outline]") -> bool:
+        """Whether another has all of this, such as the same study with more seeds."""
+        return any(
+            set(self.curves) <= set(other.curves)
+            and set(self.ts) <= set(other.ts)
+            and set(self.seeds) <= set(other.seeds)
+            for other in others
+            if other is not self
+        )
 
     @classmethod
     def kept(cls, store: Store) -> "list[_Outline]":
@@ -197,10 +209,9 @@ def _task(cell: Cell) -> Task:
 
 def _seconds(store: Store) -> dict[Task, float]:
     """What a cell of each task took on average, as far as the store knows."""
-    sums = (
-        store.totals().groupby(["algorithm", "environment", "dataset"])[["seconds", "cells"]].sum()
-    )
-    return dict((sums.seconds / sums.cells).to_dict())
+    totals = store.totals()
+    of = totals[~totals.stale].groupby(["algorithm", "environment", "dataset"])
+    return dict((of.seconds.sum() / of.cells.sum()).to_dict())
 
 
 def _longest_first(waiting: Iterable[Group], seconds: Mapping[Task, float]) -> Iterable[Group]:
@@ -287,7 +298,7 @@ def plan(
     every, cells, times = chosen.cells(), chosen.cells(), {}
     done = failed = 0
     if exists(store):
-        with Store(store) as opened:
+        with Store(store, create=False) as opened:
             _refuse_changed_files(chosen, opened)
             cells = missing_cells(chosen, opened, retry)
             keys, times = {cell.key for cell in every}, _seconds(opened)

@@ -8,6 +8,7 @@ they exist: a process killed anywhere leaves a whole store.
 import hashlib
 import json
 import os
+import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -23,7 +24,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.errors import InputError
-from robustssl.record import SCORES, Record
+from robustssl.record import SCORES, UNREADABLE, Record
 
 SCHEMA = 2
 _MIGRATIONS = {1: "ALTER TABLE records ADD COLUMN log VARCHAR"}  # from a schema to the next
@@ -82,12 +83,17 @@ sa.Index(
 
 _CELL = ("algorithm", "environment", "dataset", "labels", "t", "seed")
 _VERSIONED: tuple[registry.Kind, ...] = ("algorithm", "environment", "dataset")
+_NUMBERS = {"labels": int, "seed": int, **dict.fromkeys(("t", "seconds", *SCORES), float)}
 _OWN_PROVENANCE = ("dataset_sha256", "split_digest")
 
 
 _INSERT: dict[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 _TRIES = 5  # to write, where the connection to a server is lost
 _CREATION = 7 * 11 * 13 * 17  # the number of a server's lock under which tables are made
+
+
+# The specs of algorithm, environment and dataset, and their versions.
+Versioned = tuple[tuple[str, str, str], tuple[int, ...]]
 
 
 class Store:
@@ -138,7 +144,7 @@ class Store:
                 raise InputError(f"{self.place} is a database, but not a store of robustssl")
             query = sa.select(_meta.c.value).where(_meta.c.name == "schema")
             value = connection.execute(query).scalar() or ""
-            if not value.isdigit():
+            if not re.fullmatch("[1-9][0-9]{0,5}", value):
                 raise InputError(f"{self.place} is not a store of robustssl: it names no schema")
         if int(value) > SCHEMA:
             raise InputError(
@@ -186,6 +192,14 @@ class Store:
         """What the database refuses, in a sentence."""
         try:
             yield
+        except InputError:
+            raise
+        except UNREADABLE as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise InputError(
+                f"{self.place} holds what robustssl did not write ({reason[:200]}); `robustssl "
+                "store check` tells where"
+            ) from error
         except sa.exc.DatabaseError as error:
             reason = str(error.orig)
             if "not a database" in reason:
@@ -262,12 +276,13 @@ class Store:
         """Every record, errors too, in the order in which they came."""
         return map(_record, self._rows())
 
-    def _rows(self) -> Iterator[Any]:
+    def _rows(self, which: sa.ColumnElement[bool] | None = None) -> Iterator[Any]:
         query = (
             sa.select(_records, _provenance.c.document)
             .join(_provenance, _provenance.c.id == _records.c.provenance)
             .order_by(_records.c.id)
         )
+        query = query if which is None else query.where(which)
         with self._refusals(), self._engine.connect() as connection:
             yield from connection.execute(query).mappings()
 
@@ -277,13 +292,18 @@ class Store:
             with self._refusals(), self._engine.connect() as connection:
                 found = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
             yield from (f"the file: {reason}" for reason in found if reason != "ok")
-        for row in self._rows():
+        with self._refusals(), self._engine.connect() as connection:
+            ids = (
+                connection.execute(sa.select(_records.c.id).order_by(_records.c.id)).scalars().all()
+            )
+        for number in ids:
             try:
+                (row,) = self._rows(_records.c.id == number)
                 record = Record.from_json(_record(row).to_json())
                 if row["key"] != record.key:
                     raise InputError(f"its key {row['key']} is not that of its cell, {record.key}")
-            except (InputError, ValueError, TypeError) as error:
-                yield f"record {row['id']}: {error}"
+            except (InputError, *UNREADABLE) as error:
+                yield f"record {number}: {error}"
 
     def note(self, name: str, value: Any) -> None:
         """Keep something that belongs to the store, not to a record, under its name."""
@@ -313,10 +333,19 @@ class Store:
             query = query.where(_records.c.t.in_(ts), _records.c.seed.in_(seeds))
         with self._refusals(), self._engine.connect() as connection:
             rows = connection.execute(query.group_by(*of)).all()
-        frame = pd.DataFrame(rows, columns=[*names, "cells", "seconds"])
-        for name in json_:
-            frame[name] = [json.loads(text) for text in frame[name]]
-        return _with_names(frame)
+            frame = pd.DataFrame(rows, columns=[*names, "cells", "seconds"])
+            for name in json_:
+                frame[name] = [json.loads(text) for text in frame[name]]
+            return _with_names(frame, self._there(connection))
+
+    def _there(self, connection: sa.Connection) -> list[Versioned]:
+        """What there are records of, in which versions."""
+        names = (
+            *(_records.c[name] for name in _VERSIONED),
+            sa.cast(_records.c.versions, sa.String),
+        )
+        rows = connection.execute(sa.select(*names).distinct())
+        return [((a, e, d), tuple(json.loads(text))) for a, e, d, text in rows]
 
     def frame(self, failed_only: bool = False) -> pd.DataFrame:
         """Every record, or those of cells that have errors only, as a row of a tidy frame;
@@ -334,16 +363,17 @@ class Store:
             query = query.where(~_success, _records.c.key.not_in(done))
         with self._refusals(), self._engine.connect() as connection:
             rows = connection.execute(query).all()
-        frame = _with_names(pd.DataFrame(rows, columns=list(columns)))
-        for name in SCORES[len(_COLUMNS) :]:
-            frame[name] = [others.get(name, np.nan) for others in frame.other_scores]
-        return frame.drop(columns="other_scores")
+            frame = _with_names(pd.DataFrame(rows, columns=list(columns)), self._there(connection))
+            for name in SCORES[len(_COLUMNS) :]:
+                frame[name] = [others.get(name, np.nan) for others in frame.other_scores]
+            return frame.drop(columns="other_scores").astype(_NUMBERS)
 
 
-def _with_names(frame: pd.DataFrame) -> pd.DataFrame:
+def _with_names(frame: pd.DataFrame, there: Sequence[Versioned]) -> pd.DataFrame:
     """With `stale` instead of versions, and `algorithm` spelt with its params."""
     named = zip(frame.algorithm, frame.environment, frame.dataset, strict=True)
-    stale = np.array(are_stale(list(named), list(frame.versions)), bool)
+    versions = map(tuple, frame.versions)
+    stale = np.array(are_stale(list(zip(named, versions, strict=True)), there), bool)
     methods = [
         registry.spell(name, dict(params))
         for name, params in zip(frame.algorithm, frame.params, strict=True)
@@ -357,39 +387,43 @@ def failures(frame: pd.DataFrame) -> pd.DataFrame:
     return bad.drop_duplicates("key", keep="last")
 
 
-def are_stale(
-    specs: Sequence[tuple[str, str, str]], versions: Sequence[Sequence[int]]
-) -> list[bool]:
+def are_stale(records: Sequence[Versioned], there: Sequence[Versioned]) -> list[bool]:
     """Which records have another version of what their specs name than the present one.
 
-    The present version of what is not here is the newest among the records.
+    The present version of what is not here is the newest of those that are `there`.
     """
-    named = [
-        [(kind, registry.parse(spec)[0]) for kind, spec in zip(_VERSIONED, row, strict=True)]
-        for row in specs
-    ]
+    known = {
+        record: [
+            ((kind, registry.parse(spec)[0]), number)
+            for kind, spec, number in zip(_VERSIONED, *record, strict=True)
+        ]
+        for record in {*there, *records}
+    }
     present: dict[Any, int] = {}
-    for row, numbers in zip(named, versions, strict=True):
-        for thing, number in zip(row, numbers, strict=True):
+    for pairs in known.values():
+        for thing, number in pairs:
             present[thing] = max(number, present.get(thing, number))
     for thing in present:
         if registry.is_here(*thing):
             present[thing] = registry.version(*thing)
-    return [
-        any(present[thing] != number for thing, number in zip(row, numbers, strict=True))
-        for row, numbers in zip(named, versions, strict=True)
-    ]
+    stale = {
+        record: any(present[thing] != number for thing, number in pairs)
+        for record, pairs in known.items()
+    }
+    return [stale[record] for record in records]
 
 
 def url_of(place: str | Path) -> sa.URL | None:
     """The URL of a database, None for a file."""
-    if "://" not in str(place):
+    if not re.match(r"[\w+]{2,}:/", str(place)):
         return None
+    write = "write postgresql+psycopg://USER@HOST:PORT/DATABASE"
     try:
         url = sa.make_url(str(place))
     except (sa.exc.ArgumentError, ValueError):
-        reason = "write postgresql+psycopg://USER@HOST:PORT/DATABASE"
-        raise InputError(f"cannot read the URL of the store; {reason}") from None
+        raise InputError(f"cannot read the URL of the store; {write}") from None
+    if "@" in (url.host or "") or "@" in (url.database or ""):
+        raise InputError(f"cannot read the URL of the store; {write}, a @ in a password as %40")
     if url.get_backend_name() != "postgresql":
         raise InputError(
             f"a store is a file (SQLite) or postgresql+psycopg://USER@HOST/DATABASE, not "
@@ -401,7 +435,7 @@ def url_of(place: str | Path) -> sa.URL | None:
 def shown(place: str | Path) -> str:
     """What to call a store: a password in its URL is not shown."""
     url = url_of(place)
-    return str(place) if url is None else url.render_as_string(hide_password=True)
+    return str(place) if url is None else url.set(query={}).render_as_string(hide_password=True)
 
 
 def exists(place: str | Path) -> bool:

@@ -115,7 +115,7 @@ class Study(BaseModel):
 
     def curves(self) -> list[CurveName]:
         """What differs between cells but t and seed."""
-        return [
+        found = (
             (method, environment, dataset, self._per_class(labels, environment, dataset))
             for dataset in self.datasets
             for labels in self.total_labels or self.labels
@@ -123,7 +123,8 @@ class Study(BaseModel):
             for environment in each_pair(asked, dataset)
             for method in self.algorithms
             if not self._is_excluded(method, (asked, environment), dataset)
-        ]
+        )
+        return list(dict.fromkeys(found))
 
     def _is_excluded(self, algorithm: str, environments: tuple[str, str], dataset: str) -> bool:
         names = {"algorithm": (algorithm,), "environment": environments, "dataset": (dataset,)}
@@ -228,7 +229,7 @@ def study(source: str | Path | Mapping[str, Any] | Study) -> Study:
         raise unknown("study", str(source), NAMED)
     try:
         document = yaml.load(path.read_text(encoding="utf-8"), Loader=_StrictLoader)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InputError(f"{path} is not YAML: {error}") from error
     if not isinstance(document, dict):
         raise InputError(f"{path} must hold keys and values, such as `datasets: [iris]`")

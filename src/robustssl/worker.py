@@ -1,5 +1,6 @@
 """A group of cells -> records: split, features, fit, score. `run_group` never raises."""
 
+import multiprocessing
 import platform
 import subprocess
 import time
@@ -62,11 +63,14 @@ def run_group(
     limits: Limits = UNLIMITED,
 ) -> list[Record]:
     """One record a cell, an error among them if need be. Long training leaves `checkpoints`."""
+    made_with = provenance()
+    for cell in group:
+        cell.versions  # noqa: B018  # loads what it names, which the clock does not count
     try:
         with limits.kept(len(group)):
             return _run_group(group, keep_predictions, checkpoints)
-    except OverTime as error:
-        return [_failure(cell, error, provenance()) for cell in group]
+    except (OverTime, MemoryError) as error:
+        return [_failure(cell, error, made_with) for cell in group]
 
 
 def _run_group(group: Group, keep_predictions: bool, checkpoints: Path | None) -> list[Record]:
@@ -107,15 +111,28 @@ class _Job:
         """What goes wrong inside is the record."""
         try:
             yield
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
+            _let_through(error)
             self.fail(error)
 
     def fail(self, error: BaseException) -> None:
         self.record = _failure(self.cell, error, self.made_with)
 
 
+def _let_through(error: BaseException) -> None:
+    """What is not of the cell: its time is over, or a person stops the run in this process."""
+    person = isinstance(error, KeyboardInterrupt) and multiprocessing.parent_process() is None
+    if person or isinstance(error, OverTime | GeneratorExit):
+        raise error
+
+
 def _failure(cell: Cell, error: BaseException, made_with: Mapping[str, Any]) -> Record:
-    reason, log = f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error))
+    try:
+        reason = f"{type(error).__name__}: {error}"
+    except Exception:
+        reason = f"{type(error).__name__}, which cannot say why"
+    log = "".join(traceback.format_exception(error))
+    reason, log = (text.encode(errors="backslashreplace").decode() for text in (reason, log))
     return Record(cell, cell.versions, error=reason, provenance=made_with, log=log)
 
 
@@ -159,7 +176,8 @@ def _fit(jobs: Sequence[_Job], checkpoints: Path | None) -> None:
         models, rows = [job.model for job in jobs], [(job.split.X, job.split.y) for job in jobs]
         try:
             errors = jobs[0].model.fit_together(models, rows, checkpoints=checkpoints)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
+            _let_through(error)
             errors = [error] * len(jobs)
         for job, failure in zip(jobs, errors, strict=True):
             if failure is not None:

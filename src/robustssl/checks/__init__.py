@@ -25,7 +25,7 @@ def kind_of(name: str) -> registry.Kind:
     if ":" not in plain:
         every = [known for kind in kinds for known in registry.names(kind)]
         raise unknown("algorithm, environment or dataset", plain, every)
-    found = registry.find("dataset", plain)
+    found = registry.own(plain)
     if not isinstance(found, type):
         return "dataset"
     if hasattr(found, "fit"):

@@ -6,6 +6,7 @@ from robustssl.data import Dataset
 from robustssl.fetching import Arrays, Source, cache, fetch_texts, texts
 
 version = 1
+kind = "text"
 
 _CLASSES = {1: "world", 2: "sports", 3: "business", 4: "science"}
 

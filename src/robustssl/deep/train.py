@@ -335,11 +335,17 @@ class Stack:
         part.replace(file)
 
     def load(self, file: Path) -> None:
-        saved = torch.load(file, map_location=self.device, weights_only=True)
-        for name, tensor in self._tensors().items():
-            tensor.copy_(saved["tensors"][name])
-        self.done = int(self.step_number)
-        self.batches.load(saved["chance"], self.done)
+        try:
+            saved = torch.load(file, map_location=self.device, weights_only=True)
+            for name, tensor in self._tensors().items():
+                tensor.copy_(saved["tensors"][name])
+            self.done = int(self.step_number)
+            self.batches.load(saved["chance"], self.done)
+        except Exception as error:
+            file.unlink()
+            raise InputError(
+                f"the checkpoint {file.name} cannot be read and was removed: try again"
+            ) from error
 
     def results(self) -> list[Trained | int]:
         """Of each model what it serves, or the step at which its loss was not finite."""

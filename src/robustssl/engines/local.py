@@ -25,6 +25,8 @@ from robustssl.worker import Group, are_nets
 _DIED = "WorkerDied: the process ended without a word (out of memory?)"
 _STUCK = "OverTime: over the time limit, in code that does not come back to the interpreter"
 
+LEAVE = 3.0  # seconds that an idle process may take to end
+
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 Work = Callable[[Group], list[Record]]
@@ -105,7 +107,7 @@ class _Lane:
         """A pool that is broken by now answers through the future like one that breaks later."""
         if self.pool is None:
             self.pool = ProcessPoolExecutor(
-                1 if self.alone else self.workers,
+                self.workers,
                 mp_context=multiprocessing.get_context("spawn"),
                 initializer=_start_worker,
                 initargs=(self.gpu,),
@@ -137,10 +139,15 @@ class _Lane:
         yield records
 
     def close(self) -> None:
+        """End the processes: those at work at once, others when they have had time to leave."""
         if self.pool is not None:
-            for process in list((self.pool._processes or {}).values()) if self.running else ():
+            processes = list((self.pool._processes or {}).values())
+            end = time.monotonic() + (0 if self.running else LEAVE)
+            self.pool.shutdown(wait=False, cancel_futures=True)
+            for process in processes:
+                process.join(max(0, end - time.monotonic()))
                 process.kill()
-            self.pool.shutdown(cancel_futures=True)
+            self.pool.shutdown()
         self.pool = None
         self.running.clear()
 

@@ -1,5 +1,6 @@
 """The report of a store: a folder with a table (markdown, csv, JSON, LaTeX) and figures."""
 
+import html
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -31,7 +32,7 @@ from robustssl.reports.table import (
     study_table,
     task_name,
 )
-from robustssl.results import KeyedCurve, curves, read, tidy
+from robustssl.results import KEYS, KeyedCurve, curves, read, tidy
 from robustssl.store import Store, failures, shown
 
 
@@ -104,6 +105,12 @@ def _sorted(table: pd.DataFrame, by: str) -> pd.DataFrame:
     return table.sort_values(by, ascending=by in ("EVM", "VS"), kind="stable")
 
 
+def _words(frame: pd.DataFrame) -> pd.Series:
+    """The key of each row as one text."""
+    keys = frame[[*KEYS]].astype(object)
+    return keys.where(keys.notna(), "").astype(str).agg(" ".join, axis=1)
+
+
 def _published(table: pd.DataFrame, reported: pd.DataFrame) -> pd.DataFrame:
     """Measured and reported AUC of the same name, place and labels, over the points."""
 
@@ -111,7 +118,10 @@ def _published(table: pd.DataFrame, reported: pd.DataFrame) -> pd.DataFrame:
         return registry.parse(name)[0].replace("_", "").lower()
 
     theirs = metric_table(curves(reported), "published")
-    theirs = theirs if "defect" in theirs else theirs.assign(defect="")
+    if "defect" not in reported:
+        reported = reported.assign(defect="")
+    defects = dict(zip(_words(reported), reported.defect, strict=True))
+    theirs["defect"] = [defects[words] for words in _words(theirs)]
     keys = ["environment", "dataset", "labels", "name"]
     ours, theirs = (
         frame.assign(
@@ -189,14 +199,16 @@ def _page(
         beside = tabulate(reported.map(show), headers="keys", tablefmt="github", **_AS_IS)
         parts += [_PUBLISHED, str(beside), ""]
     if notes:
-        parts += ["## Notes\n", *(f"- {note}" for note in notes), ""]
+        lines = (" ".join(note.split()) for note in notes)
+        parts += ["## Notes\n", *(f"- {html.escape(line, quote=False)}" for line in lines), ""]
     return "\n".join(parts)
 
 
 def _tables(table: pd.DataFrame, columns: Any, heading: str) -> Iterator[str]:
     """For every task a heading and its rows."""
     for task, rows in table.groupby(TASK, dropna=False):
-        yield f"{heading} {task_name(task)}\n"
+        yield f"{heading} {html.escape(task_name(task), quote=False)}\n"
+        rows = rows.assign(algorithm=[html.escape(name, quote=False) for name in rows.algorithm])
         yield str(tabulate(columns(rows), headers="keys", tablefmt="github", **_AS_IS))
         yield ""
 

@@ -1,0 +1,664 @@
+"use strict";
+/* The pages' script: expected accuracy under any density of t, rankings, charts. Data come from data.js. */
+(() => {
+const D = ROBUSTSSL;
+const ROOT = document.body.dataset.root;
+
+// ---------------------------------------------------------------- numbers
+
+/* The logarithm of the gamma function, by Lanczos' series (g = 7, nine terms). */
+const LANCZOS = [0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313,
+  -176.61502916214059, 12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7];
+function logGamma(x) {
+  if (x < 0.5) return Math.log(Math.PI / Math.sin(Math.PI * x)) - logGamma(1 - x);
+  x -= 1;
+  let sum = LANCZOS[0];
+  for (let k = 1; k < 9; k++) sum += LANCZOS[k] / (x + k);
+  const t = x + 7.5;
+  return 0.5 * Math.log(2 * Math.PI) + (x + 0.5) * Math.log(t) - t + Math.log(sum);
+}
+
+/* The regularised incomplete beta function, by its continued fraction. */
+function betaCdf(x, a, b) {
+  if (x <= 0) return 0;
+  if (x >= 1) return 1;
+  if (x > (a + 1) / (a + b + 2)) return 1 - betaCdf(1 - x, b, a);
+  const front = Math.exp(a * Math.log(x) + b * Math.log1p(-x) + logGamma(a + b) - logGamma(a) - logGamma(b)) / a;
+  const tiny = 1e-300;
+  let c = 1, d = 1 - (a + b) * x / (a + 1);
+  d = 1 / (Math.abs(d) < tiny ? tiny : d);
+  let fraction = d;
+  for (let m = 1; m < 1000; m++) {
+    const steps = [m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+      -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))];
+    let change = 1;
+    for (const step of steps) {
+      d = 1 + step * d; d = 1 / (Math.abs(d) < tiny ? tiny : d);
+      c = 1 + step / c; c = Math.abs(c) < tiny ? tiny : c;
+      change = d * c;
+      fraction *= change;
+    }
+    if (Math.abs(change - 1) < 1e-16) break;
+  }
+  return front * fraction;
+}
+
+/* Weights of the points of a grid: the integrals of the density times the hat function of each. */
+function weights(ts, density) {
+  const found = ts.map(() => 0);
+  for (let i = 0; i + 1 < ts.length; i++) {
+    const h = ts[i + 1] - ts[i];
+    let left, right;
+    if (density.kind === "beta") {
+      const {a, b} = density;
+      const mass = betaCdf(ts[i + 1], a, b) - betaCdf(ts[i], a, b);
+      const first = a / (a + b) * (betaCdf(ts[i + 1], a + 1, b) - betaCdf(ts[i], a + 1, b));
+      left = (ts[i + 1] * mass - first) / h;
+      right = (first - ts[i] * mass) / h;
+    } else {
+      const p = at(density, ts[i]), q = at(density, ts[i + 1]);
+      left = h * (2 * p + q) / 6;
+      right = h * (p + 2 * q) / 6;
+    }
+    found[i] += left;
+    found[i + 1] += right;
+  }
+  const sum = found.reduce((x, y) => x + y, 0);
+  return found.map(w => w / sum);
+}
+
+/* A density drawn by hand: values at its own points, linear between. */
+function at(density, t) {
+  const {ts, values} = density;
+  let i = 0;
+  while (i + 2 < ts.length && t > ts[i + 1]) i++;
+  const share = (t - ts[i]) / (ts[i + 1] - ts[i]);
+  return values[i] + share * (values[i + 1] - values[i]);
+}
+
+/* The mean under the weights, and its variance over seeds. */
+function expected(part, w) {
+  let value = 0, spread = 0, k = 0;
+  for (let i = 0; i < w.length; i++) {
+    value += w[i] * part.mean[i];
+    if (part.cov) for (let j = 0; j <= i; j++, k++) spread += (i === j ? 1 : 2) * w[i] * w[j] * part.cov[k];
+  }
+  return {value, variance: part.cov ? Math.max(spread, 0) / part.n : NaN, n: part.n};
+}
+
+const quantile = df => D.quantiles[Math.min(Math.max(df, 1), D.quantiles.length) - 1];
+const mean = xs => xs.reduce((x, y) => x + y, 0) / xs.length;
+const clip = (x, low, high) => Math.min(Math.max(x, low), high);
+
+/* The mean over tasks, with Student's interval over seeds (the tasks are what they are). */
+function over(parts, low, high) {
+  if (!parts.length) return null;
+  const value = mean(parts.map(p => p.value));
+  const error = Math.sqrt(parts.reduce((s, p) => s + p.variance, 0)) / parts.length;
+  const half = quantile(Math.min(...parts.map(p => p.n)) - 1) * error;
+  return {value, low: clip(value - half, low, high), high: clip(value + half, low, high)};
+}
+
+// ---------------------------------------------------------------- ranking
+
+const CURVES = new Map(D.curves.map(c => [c.task + "," + c.algorithm, c]));
+const curveOf = (task, algorithm, score) => {
+  const found = CURVES.get(task + "," + algorithm);
+  return found && found.scores[score] ? {...found.scores[score], seconds: found.seconds} : null;
+};
+
+function average(xs) {
+  const known = xs.filter(x => x !== null && x !== undefined);
+  return known.length ? mean(known) : null;
+}
+
+/* A row for each algorithm over the chosen tasks; ranks only of those that have all of them. */
+function ranking(tasks, algorithms, state) {
+  const cache = new Map();
+  const weightsOf = grid => {
+    if (!cache.has(grid)) cache.set(grid, weights(D.grids[grid], state.density));
+    return cache.get(grid);
+  };
+  const names = D.conventions[state.convention];
+  const rows = [];
+  for (const a of algorithms) {
+    const parts = tasks.map(task => curveOf(task, a, state.score));
+    const have = parts.filter(Boolean);
+    if (!have.length) continue;
+    const each = parts.map(p => p && expected(p, weightsOf(p.grid)));
+    const gains = have.filter(p => p.gain).map(p => expected(p.gain, weightsOf(p.grid)));
+    const falls = have.filter(p => p.gain).map(p => p.gain.breakEven[0]);
+    const row = {
+      algorithm: a, each, tasks: have.length, complete: have.length === tasks.length,
+      seeds: Math.min(...have.map(p => p.n)),
+      ea: over(each.filter(Boolean), 0, 1),
+      gain: gains.length === have.length ? over(gains, -1, 1) : null,
+      breakEven: falls.length === have.length ? Math.min(...falls.map(t => t === null ? Infinity : t)) : null,
+      seconds: mean(have.map(p => p.seconds)),
+    };
+    names.forEach((name, k) => { row[name] = average(have.map(p => p.metrics[state.convention][k][0])); });
+    rows.push(row);
+  }
+  const most = Math.max(...rows.map(r => r.seeds));
+  for (const row of rows) row.whole = row.complete && row.seeds === most;
+  const whole = rows.filter(r => r.whole);
+  for (const row of whole) row.ranks = [];
+  tasks.forEach((_, k) => {
+    for (const row of whole) {
+      const mine = row.each[k].value;
+      const better = whole.filter(r => r.each[k].value > mine).length;
+      const same = whole.filter(r => r.each[k].value === mine).length;
+      row.ranks.push(better + (same + 1) / 2);
+    }
+  });
+  for (const row of whole) {
+    const value = mean(row.ranks), n = row.ranks.length;
+    const spread = Math.sqrt(row.ranks.reduce((s, r) => s + (r - value) ** 2, 0) / (n - 1));
+    const half = n > 1 ? quantile(n - 1) * spread / Math.sqrt(n) : NaN;
+    row.meanRank = {value, low: clip(value - half, 1, whole.length), high: clip(value + half, 1, whole.length)};
+  }
+  whole.sort((x, y) => y.ea.value - x.ea.value);
+  whole.forEach((row, k) => { row.place = k + 1; });
+  return rows;
+}
+
+// ---------------------------------------------------------------- state, kept in the address
+
+const DEFAULTS = {score: D.scores[0], convention: "definition", environment: "", data: "", labels: "", dataset: "",
+  family: "", targets: "", sort: "-ea", show: "score", draw: "", p: "beta:1,1"};
+
+function readState() {
+  const asked = new URLSearchParams(location.hash.slice(1));
+  const state = {};
+  for (const [name, value] of Object.entries(DEFAULTS)) state[name] = asked.get(name) ?? value;
+  if (!D.scores.includes(state.score)) state.score = D.scores[0];
+  if (!D.conventions[state.convention]) state.convention = "definition";
+  state.density = readDensity(state.p);
+  return state;
+}
+
+function writeState(state) {
+  const kept = new URLSearchParams();
+  for (const [name, value] of Object.entries(DEFAULTS)) if (state[name] !== value) kept.set(name, state[name]);
+  history.replaceState(null, "", "#" + kept);
+}
+
+const HAND = [0, 0.2, 0.4, 0.6, 0.8, 1];
+function readDensity(text) {
+  const [kind, list] = text.split(":");
+  const numbers = (list || "").split(",").map(Number);
+  if (kind === "hand" && numbers.length === HAND.length && numbers.every(x => x >= 0) && numbers.some(x => x > 0))
+    return {kind, ts: HAND, values: numbers};
+  if (kind === "beta" && numbers.length === 2 && numbers.every(x => x > 0 && x <= 1000))
+    return {kind, a: numbers[0], b: numbers[1]};
+  return {kind: "beta", a: 1, b: 1};
+}
+
+function chosenTasks(state) {
+  return D.tasks.map((_, i) => i).filter(i => {
+    const task = D.tasks[i];
+    return (!state.environment || task.kind === state.environment) && (!state.data || task.data === state.data)
+      && (!state.labels || String(task.labels) === state.labels)
+      && (!state.dataset || state.dataset.split("|").includes(task.dataset));
+  });
+}
+
+function chosenAlgorithms(state) {
+  return D.algorithms.map((_, i) => i).filter(i => {
+    const found = D.algorithms[i];
+    return (!state.family || found.family === state.family || found.supervised)
+      && (!state.targets || found.supervised || (state.targets === "any" ? found.targets.length
+        : found.targets.includes(state.targets)));
+  });
+}
+
+// ---------------------------------------------------------------- elements
+
+function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name in element && name !== "list") element[name] = value;
+    else element.setAttribute(name, value);
+  }
+  element.append(...children.filter(c => c !== null));
+  return element;
+}
+const find = selector => document.querySelector(selector);
+const show = (x, digits = 3) => x === null || x === undefined || Number.isNaN(x) ? "n/a" : x.toFixed(digits).replace(/^-(0\.0*)$/, "$1");
+const signed = x => (x > 0 ? "+" : "") + show(x);
+const interval = (part, write = show) => part === null ? "" : Number.isNaN(part.low) ? write(part.value)
+  : `${write(part.value)} [${write(part.low)}, ${write(part.high)}]`;
+const link = (kind, thing, text) => make("a", {href: `${ROOT}${kind}/${thing.page}`}, text ?? thing.name);
+
+function download(name, blob) {
+  const address = URL.createObjectURL(blob);
+  make("a", {href: address, download: name}).click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
+
+function tableCsv(table) {
+  const quote = text => /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return [...table.rows].map(row => [...row.cells].map(c => quote(c.dataset.text ?? c.textContent.trim())).join(",")).join("\n") + "\n";
+}
+
+/* A select whose options come from the data; an empty one for all. */
+function fill(select, values, words = {}) {
+  select.append(...values.map(v => make("option", {value: v}, words[v] ?? String(v))));
+}
+const unique = xs => [...new Set(xs)];
+
+/* A table that sorts by its headings. Columns: name, title, of(row) -> number or text, write(row). */
+function sortedTable(host, columns, rows, state, changed) {
+  const descending = state.sort.startsWith("-"), by = state.sort.replace("-", "");
+  const column = columns.find(c => c.name === by) ?? columns[0];
+  const last = x => x === null || x === undefined || Number.isNaN(x);
+  const ordered = [...rows].sort((x, y) => {
+    if (x.whole !== y.whole) return x.whole ? -1 : 1;
+    const [a, b] = [column.of(x), column.of(y)];
+    if (last(a) || last(b)) return last(a) - last(b);
+    return (a < b ? -1 : a > b ? 1 : 0) * (descending ? -1 : 1);
+  });
+  const head = make("tr", {}, ...columns.map(c => make("th", {scope: "col", title: c.title ?? "",
+    "aria-sort": c !== column ? "none" : descending ? "descending" : "ascending"},
+    c.of ? make("button", {type: "button", "data-column": c.name, onclick: () => {
+      state.sort = c === column && descending ? c.name : c === column ? "-" + c.name : (c.low ? "" : "-") + c.name;
+      changed(c.name);
+    }}, c.label ?? c.name) : make("span", {}, c.label ?? c.name))));
+  const body = ordered.map(row => make("tr", {className: row.whole === false ? "incomplete" : "", "data-algorithm": row.algorithm ?? ""},
+    ...columns.map((c, k) => { const cell = make(k === (columns.heading ?? 1) ? "th" : "td", {scope: "row"}, c.write(row)); return cell; })));
+  for (const cell of body.flatMap(r => [...r.cells])) if (cell.tagName === "TD") cell.removeAttribute("scope");
+  host.replaceChildren(make("thead", {}, head), make("tbody", {}, ...body));
+  return ordered;
+}
+
+// ---------------------------------------------------------------- charts
+
+const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+/* Lines with bands. A line: name, ts, mean, half (or null), colour, dash. Hovering reads values, a click fixes. */
+function chart(host, lines, label) {
+  host.replaceChildren();
+  if (!lines.length) { host.append(make("p", {}, "Nothing to draw: choose algorithms in the table.")); return; }
+  const ts = lines[0].ts, data = [ts], series = [{label: "t"}], bands = [];
+  for (const line of lines) {
+    data.push(line.mean);
+    series.push({label: line.name, stroke: line.colour, width: 2, dash: line.dash, points: {show: true, size: 6}});
+  }
+  for (const line of lines.filter(l => l.half)) {
+    const fillColour = line.colour + "22";
+    data.push(line.mean.map((m, i) => m + line.half[i]), line.mean.map((m, i) => m - line.half[i]));
+    const hidden = {stroke: "transparent", width: 0, points: {show: false}};
+    series.push({...hidden, label: ""}, {...hidden, label: ""});
+    bands.push({series: [series.length - 2, series.length - 1], fill: fillColour});
+  }
+  const readout = make("p", {className: "readout", "aria-live": "polite"}, "Hover or tap to read values; click to hold them.");
+  const canvas = make("div", {role: "img", "aria-label": `${label} over t of ${lines.map(l => l.name).join(", ")}; the numbers are in the table`});
+  host.append(canvas, legend(lines), readout);
+  const axis = {stroke: css("--ink"), grid: {stroke: css("--grid"), width: 1}, ticks: {stroke: css("--grid"), width: 1}};
+  const plot = new uPlot({
+    width: Math.max(host.clientWidth, 260), height: 380, series, bands, legend: {show: false},
+    scales: {x: {time: false, range: [-0.02, 1.02]}},
+    axes: [{...axis, label: "inconsistency t", labelSize: 22, size: 40}, {...axis, label, labelSize: 22, size: 54}],
+    cursor: {lock: true, focus: {prox: 20}},
+    hooks: {setCursor: [u => {
+      const i = u.cursor.idx;
+      if (i === null || i === undefined) return;
+      const values = lines.map(l => ({name: l.name, value: l.mean[i], half: l.half ? l.half[i] : NaN}))
+        .sort((x, y) => y.value - x.value);
+      readout.textContent = `t = ${ts[i]}: ` + values.map(v => `${v.name} ${show(v.value)}`
+        + (Number.isNaN(v.half) ? "" : ` ± ${show(v.half)}`)).join(" · ");
+    }]},
+  }, data, canvas);
+  host.plot = plot;
+  host.append(make("button", {type: "button", className: "small", onclick: () =>
+    host.querySelector("canvas").toBlob(blob => download("curves.png", blob))}, "Save the chart (PNG)"));
+}
+
+function legend(lines) {
+  const sample = line => {
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    svg.setAttribute("width", 28); svg.setAttribute("height", 10); svg.setAttribute("aria-hidden", "true");
+    const path = document.createElementNS("http://www.w3.org/2000/svg", "line");
+    for (const [k, v] of Object.entries({x1: 0, x2: 28, y1: 5, y2: 5, stroke: line.colour, "stroke-width": 3,
+      "stroke-dasharray": line.dash.join(",")})) path.setAttribute(k, v);
+    svg.append(path);
+    return svg;
+  };
+  return make("ul", {className: "legend"}, ...lines.map(line => make("li", {}, sample(line), " " + line.name)));
+}
+
+/* The mean of the curves of an algorithm over tasks that have the same grid. */
+function lineOf(a, tasks, state) {
+  const parts = tasks.map(t => curveOf(t, a, state.score)).filter(Boolean);
+  const used = state.show === "gain" ? parts.filter(p => p.gain) : parts;
+  if (!used.length) return null;
+  const grid = used[0].grid, same = used.filter(p => p.grid === grid), ts = D.grids[grid];
+  const at = ts.map((_, i) => {
+    const unit = ts.map((_, j) => i === j ? 1 : 0);
+    return over(same.map(p => expected(state.show === "gain" ? p.gain : p, unit)), -Infinity, Infinity);
+  });
+  const found = D.algorithms[a];
+  return {name: found.name, ts, mean: at.map(x => x.value), half: Number.isNaN(at[0].low) ? null : at.map(x => x.high - x.value),
+    colour: found.colour === "#000000" ? css("--ink-line") : found.colour, dash: found.dash};
+}
+
+// ---------------------------------------------------------------- the density
+
+/* A picture of P(t); by hand, its points can be dragged or moved with the arrow keys. */
+function densityEditor(host, state, changed) {
+  const width = 320, height = 120, pad = 14, NS = "http://www.w3.org/2000/svg";
+  const X = t => pad + t * (width - 2 * pad), Y = v => height - pad - v * (height - 2 * pad);
+  const node = (tag, attributes) => {
+    const element = document.createElementNS(NS, tag);
+    for (const [k, v] of Object.entries(attributes)) element.setAttribute(k, v);
+    return element;
+  };
+  const svg = node("svg", {viewBox: `0 0 ${width} ${height}`, class: "density"});
+  host.replaceChildren(svg);
+  const density = state.density;
+  if (density.kind === "beta") {
+    const {a, b} = density, ts = Array.from({length: 101}, (_, i) => clip(i / 100, 0.004, 0.996));
+    const logs = ts.map(t => (a - 1) * Math.log(t) + (b - 1) * Math.log(1 - t));
+    const top = Math.max(...logs);
+    const points = ts.map((t, i) => `${X(t)},${Y(a === 1 && b === 1 ? 0.6 : Math.exp(logs[i] - top))}`).join(" ");
+    svg.append(node("polyline", {points: `${X(0)},${Y(0)} ${points} ${X(1)},${Y(0)}`, class: "area"}));
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", `Beta(${a}, ${b})`);
+    return;
+  }
+  svg.setAttribute("role", "group");
+  svg.setAttribute("aria-label", "The density by hand: six points to move");
+  const area = node("polyline", {class: "area"});
+  svg.append(area);
+  const handles = density.values.map((value, i) => {
+    const handle = node("circle", {r: 8, class: "handle", tabindex: 0, role: "slider", "aria-valuemin": 0, "aria-valuemax": 100,
+      "aria-label": `weight at t = ${density.ts[i]}`});
+    const set = v => {
+      const before = density.values[i];
+      density.values[i] = clip(Math.round(v * 100) / 100, 0, 1);
+      if (!density.values.some(x => x > 0)) density.values[i] = before;
+      place();
+      state.p = "hand:" + density.values.join(",");
+      changed();
+    };
+    handle.addEventListener("keydown", event => {
+      const step = {ArrowUp: 0.05, ArrowRight: 0.05, ArrowDown: -0.05, ArrowLeft: -0.05, Home: -1, End: 1}[event.key];
+      if (!step) return;
+      event.preventDefault();
+      set(density.values[i] + step);
+    });
+    handle.addEventListener("pointerdown", event => {
+      handle.setPointerCapture(event.pointerId);
+      handle.onpointermove = e => {
+        const box = svg.getBoundingClientRect();
+        set((height - pad - (e.clientY - box.top) * height / box.height) / (height - 2 * pad));
+      };
+    });
+    handle.addEventListener("pointerup", () => { handle.onpointermove = null; });
+    svg.append(handle);
+    return handle;
+  });
+  function place() {
+    const points = density.values.map((v, i) => `${X(density.ts[i])},${Y(v)}`).join(" ");
+    area.setAttribute("points", `${X(0)},${Y(0)} ${points} ${X(1)},${Y(0)}`);
+    handles.forEach((handle, i) => {
+      handle.setAttribute("cx", X(density.ts[i]));
+      handle.setAttribute("cy", Y(density.values[i]));
+      handle.setAttribute("aria-valuenow", Math.round(100 * density.values[i]));
+    });
+  }
+  place();
+}
+
+// ---------------------------------------------------------------- pages
+
+const WORDS = {tabular: "tables", image: "images", text: "texts", other: "other data",
+  distribution: "distribution", label: "label space", feature: "feature space"};
+
+function rankColumns(state, tasks) {
+  const metric = name => ({name, of: row => row[name], write: row => show(row[name]), low: ["EVM", "VS"].includes(name),
+    title: tasks.length > 1 ? "mean over the tasks" : ""});
+  const columns = [
+    {name: "place", label: "#", low: true, of: row => row.place ?? null, write: row => row.place ? String(row.place) : "–",
+      title: "By expected score. No number: not run on all the chosen tasks and seeds"},
+    {name: "algorithm", low: true, of: row => D.algorithms[row.algorithm].name, write: row => link("algorithms", D.algorithms[row.algorithm])},
+    {name: "ea", label: "expected " + state.score.replace("_", " "), of: row => row.ea.value, write: row => interval(row.ea),
+      title: "EA under the density of t, with a 95% interval over seeds"},
+    {name: "gain", label: "gain", of: row => row.gain && row.gain.value, write: row => interval(row.gain, signed),
+      title: "Over the same learner on the labeled data alone"},
+    {name: "breakEven", label: "break-even", of: row => row.breakEven, title: "The first t at which it falls below its baseline, on the worst task",
+      write: row => row.breakEven === null ? "" : row.breakEven === Infinity ? "none" : show(row.breakEven, 2)},
+    {name: "rank", label: "mean rank", low: true, of: row => row.meanRank && row.meanRank.value,
+      write: row => row.meanRank ? interval(row.meanRank, x => show(x, 1)) : "", title: "Over tasks, 1 is best"},
+    ...D.conventions[state.convention].map(metric),
+    {name: "seconds", label: "s a cell", low: true, of: row => row.seconds, write: row => row.seconds.toPrecision(2)},
+    {name: "tasks", of: row => row.tasks, write: row => `${row.tasks} of ${tasks.length}`, title: "Tasks it was run on"},
+  ];
+  return columns;
+}
+
+function bindFilters(state, changed) {
+  for (const control of document.querySelectorAll("[data-state]")) {
+    const name = control.dataset.state;
+    if (control.tagName === "SELECT" && control.dataset.from) {
+      const from = {environment: unique(D.tasks.map(t => t.kind)), data: unique(D.tasks.map(t => t.data)),
+        labels: unique(D.tasks.map(t => t.labels)).sort((a, b) => a - b), score: D.scores, convention: Object.keys(D.conventions),
+        family: unique(D.algorithms.map(a => a.family)), targets: unique(D.algorithms.flatMap(a => a.targets)),
+        dataset: unique(D.tasks.map(t => t.dataset))}[control.dataset.from];
+      fill(control, from, WORDS);
+    }
+    if (control.multiple) for (const option of control.options) option.selected = state[name].split("|").includes(option.value);
+    else control.value = state[name];
+    control.addEventListener("input", () => {
+      state[name] = control.multiple ? [...control.selectedOptions].map(o => o.value).join("|") : control.value;
+      changed();
+    });
+  }
+}
+
+function leaderboard() {
+  const state = readState(), table = find("#ranking");
+  function update(focus) {
+    const tasks = chosenTasks(state), rows = ranking(tasks, chosenAlgorithms(state), state);
+    sortedTable(table, rankColumns(state, tasks), rows, state, update);
+    find("#count").textContent = `${rows.length} algorithms on ${tasks.length} tasks.`;
+    writeState(state);
+    if (focus) table.querySelector(`[data-column="${focus}"]`).focus();
+  }
+  bindFilters(state, () => update());
+  find("#csv").addEventListener("click", () => download("leaderboard.csv", new Blob([tableCsv(table)])));
+  update();
+}
+
+function explorer() {
+  const state = readState(), table = find("#ranking"), host = find("#chart");
+  let drawn = "";
+  function update(focus) {
+    const begin = performance.now();
+    state.density = readDensity(state.p);
+    const tasks = chosenTasks(state), rows = ranking(tasks, chosenAlgorithms(state), state);
+    const chosen = drawnAlgorithms(rows, state);
+    const columns = rankColumns(state, tasks);
+    columns.unshift({name: "draw", label: "draw", write: row => make("input", {type: "checkbox", checked: chosen.includes(row.algorithm),
+      ariaLabel: "draw " + D.algorithms[row.algorithm].name, onchange: event => {
+        const names = new Set(chosen.map(a => D.algorithms[a].name));
+        names[event.target.checked ? "add" : "delete"](D.algorithms[row.algorithm].name);
+        state.draw = [...names].join("|") || "none";
+        update();
+      }})});
+    columns.heading = 2;
+    sortedTable(table, columns, rows, state, update);
+    find("#count").textContent = tasks.length ? `${rows.length} algorithms on ${tasks.length} tasks: `
+      + tasks.slice(0, 6).map(i => D.tasks[i].name).join("; ") + (tasks.length > 6 ? "; …" : "") : "No task fits these choices.";
+    const wanted = JSON.stringify([chosen, tasks, state.score, state.show]);
+    if (wanted !== drawn) {
+      chart(host, chosen.map(a => lineOf(a, tasks, state)).filter(Boolean),
+        state.show === "gain" ? "gain over the baseline" : state.score.replace("_", " "));
+      drawn = wanted;
+    }
+    writeState(state);
+    if (focus) table.querySelector(`[data-column="${focus}"]`).focus();
+    document.body.dataset.milliseconds = performance.now() - begin;
+  }
+  function bindDensity() {
+    const kind = find("#density-kind"), a = find("#beta-a"), b = find("#beta-b");
+    const redraw = () => {
+      kind.value = state.density.kind;
+      find("#beta").hidden = state.density.kind !== "beta";
+      find("#by-hand").hidden = state.density.kind !== "hand";
+      if (state.density.kind === "beta") { a.value = state.density.a; b.value = state.density.b; }
+      densityEditor(find("#density"), state, update);
+    };
+    kind.addEventListener("input", () => {
+      state.p = kind.value === "hand" ? "hand:" + HAND.map(() => 0.5).join(",") : "beta:1,1";
+      update(); redraw();
+    });
+    for (const input of [a, b]) input.addEventListener("input", () => {
+      if (!(a.value > 0 && b.value > 0)) return;
+      state.p = `beta:${a.value},${b.value}`;
+      update(); densityEditor(find("#density"), state, update);
+    });
+    for (const button of document.querySelectorAll("[data-density]")) button.addEventListener("click", () => {
+      state.p = button.dataset.density;
+      update(); redraw();
+    });
+    redraw();
+  }
+  bindFilters(state, () => update());
+  find("#csv").addEventListener("click", () => download("ranking.csv", new Blob([tableCsv(table)])));
+  update();
+  bindDensity();
+  window.addEventListener("resize", () => { drawn = ""; update(); });
+}
+
+/* Those asked for; else the five best, and the baselines of these. */
+function drawnAlgorithms(rows, state) {
+  if (state.draw === "none") return [];
+  const names = state.draw ? state.draw.split("|") : null;
+  const best = [...rows].filter(r => r.whole).sort((x, y) => x.place - y.place).slice(0, 5).map(r => r.algorithm);
+  const wanted = names ? rows.map(r => r.algorithm).filter(a => names.includes(D.algorithms[a].name))
+    : rows.map(r => r.algorithm).filter(a => best.includes(a) || best.some(b => D.algorithms[b].baseline === D.algorithms[a].name));
+  return wanted;
+}
+
+/* A question in words: which method is safest, if about this share is inconsistent? */
+function overview() {
+  const form = find("#ask");
+  fill(form.data, unique(D.tasks.map(t => t.data)), WORDS);
+  fill(form.environment, unique(D.tasks.map(t => t.kind)), JSON.parse(form.dataset.words));
+  const state = {...readState(), sort: "-safe"};
+  function answer() {
+    const share = form.share.value / 100;
+    form.querySelector("output").textContent = `${form.share.value}%`;
+    state.environment = form.environment.value;
+    state.data = form.data.value;
+    state.p = `beta:${(1 + 20 * share).toFixed(1)},${(1 + 20 * (1 - share)).toFixed(1)}`;
+    state.density = readDensity(state.p);
+    const tasks = chosenTasks(state);
+    const rows = ranking(tasks, chosenAlgorithms(state), state).filter(r => r.whole);
+    rows.sort((x, y) => (Number.isNaN(y.ea.low) ? y.ea.value : y.ea.low) - (Number.isNaN(x.ea.low) ? x.ea.value : x.ea.low));
+    const first = rows[0], said = find("#answer");
+    if (!first) { said.replaceChildren(make("p", {}, "No method was run on all tasks of this kind.")); return; }
+    const found = D.algorithms[first.algorithm];
+    const harm = first.gain ? first.gain.low < 0
+      ? ` It may not beat the labeled data alone: its gain is ${interval(first.gain, signed)}.`
+      : ` It beats the same learner on the labeled data alone by ${interval(first.gain, signed)}.`
+      : found.supervised ? " It uses the labeled data alone." : "";
+    const kept = new URLSearchParams({environment: state.environment, data: state.data, p: state.p});
+    for (const [name, value] of [...kept]) if (!value) kept.delete(name);
+    said.replaceChildren(
+      make("p", {className: "verdict"}, "Safest: ", make("strong", {}, link("algorithms", found)),
+        `, expected accuracy ${interval(first.ea)} over ${tasks.length} ${tasks.length === 1 ? "task" : "tasks"}.${harm}`),
+      make("p", {}, "Safest means: the lower end of its 95% interval is the highest. The next, and the baselines:"),
+      make("table", {className: "numbers"},
+        make("thead", {}, make("tr", {}, ...["method", "expected accuracy", "gain over labeled alone"].map(t => make("th", {scope: "col"}, t)))),
+        make("tbody", {}, ...rows.slice(0, 6).map(r => make("tr", {}, make("th", {scope: "row"}, link("algorithms", D.algorithms[r.algorithm])),
+          make("td", {}, interval(r.ea)), make("td", {}, D.algorithms[r.algorithm].supervised ? "is a baseline" : interval(r.gain, signed)))))),
+      make("p", {}, make("a", {href: `explorer.html#${kept}`}, "See it in the explorer")));
+  }
+  form.addEventListener("input", answer);
+  form.addEventListener("submit", event => event.preventDefault());
+  answer();
+}
+
+function curveColumns(state, first) {
+  const metric = (name, k) => ({name, low: ["EVM", "VS"].includes(name), of: row => row.part.metrics[state.convention][k][0],
+    write: row => { const [value, low, high] = row.part.metrics[state.convention][k];
+      return low === null ? show(value) : `${show(value)} [${show(low)}, ${show(high)}]`; }});
+  const w = row => weights(D.grids[row.part.grid], {kind: "beta", a: 1, b: 1});
+  return [
+    first,
+    ...D.conventions[state.convention].map(metric),
+    {name: "gain", of: row => row.part.gain && expected(row.part.gain, w(row)).value,
+      write: row => row.part.gain ? interval(over([expected(row.part.gain, w(row))], -1, 1), signed) : ""},
+    {name: "breakEven", label: "break-even", of: row => row.part.gain && (row.part.gain.breakEven[0] ?? Infinity),
+      write: row => row.part.gain ? row.part.gain.breakEven[0] === null ? "none" : show(row.part.gain.breakEven[0], 2) : ""},
+    {name: "seeds", of: row => row.part.n, write: row => String(row.part.n)},
+    {name: "seconds", label: "s a cell", low: true, of: row => row.part.seconds, write: row => row.part.seconds.toPrecision(2)},
+  ];
+}
+
+function curvePage(rowsOf, first, linesOf) {
+  const state = readState(), table = find("#numbers");
+  if (!location.hash) state.sort = "-AUC";
+  function update(focus) {
+    const rows = rowsOf(state), columns = curveColumns(state, first);
+    columns.heading = 0;
+    sortedTable(table, columns, rows, state, update);
+    chart(find("#chart"), linesOf(rows, state), state.show === "gain" ? "gain over the baseline" : state.score.replace("_", " "));
+    writeState(state);
+    if (focus) table.querySelector(`[data-column="${focus}"]`).focus();
+  }
+  bindFilters(state, () => update());
+  find("#csv").addEventListener("click", () => download("numbers.csv", new Blob([tableCsv(table)])));
+  update();
+}
+
+function taskPage() {
+  const task = Number(document.body.dataset.number);
+  const most = score => Math.max(...D.curves.filter(c => c.task === task && c.scores[score]).map(c => c.scores[score].n));
+  curvePage(
+    state => D.algorithms.map((_, a) => ({algorithm: a, part: curveOf(task, a, state.score)})).filter(r => r.part)
+      .map(r => ({...r, whole: r.part.n === most(state.score)})),
+    {name: "algorithm", low: true, of: row => D.algorithms[row.algorithm].name, write: row => link("algorithms", D.algorithms[row.algorithm])},
+    (rows, state) => rows.map(r => lineOf(r.algorithm, [task], state)).filter(Boolean));
+}
+
+function algorithmPage() {
+  const a = Number(document.body.dataset.number);
+  const palette = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"], dashes = [[], [8, 4], [2, 3], [8, 3, 2, 3]];
+  curvePage(
+    state => D.tasks.map((_, t) => ({task: t, part: curveOf(t, a, state.score)})).filter(r => r.part).map(r => ({...r, whole: true})),
+    {name: "task", low: true, of: row => D.tasks[row.task].name, write: row => link("tasks", D.tasks[row.task])},
+    (rows, state) => rows.slice(0, 24).map((r, k) => {
+      const line = lineOf(a, [r.task], state);
+      return line && {...line, name: D.tasks[r.task].name, colour: palette[k % 6], dash: dashes[Math.floor(k / 6) % 4]};
+    }).filter(Boolean));
+}
+
+// ---------------------------------------------------------------- start
+
+find("#theme").addEventListener("click", () => {
+  const root = document.documentElement;
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  try { localStorage.setItem("theme", root.dataset.theme); } catch { /* a page from disk may have no storage */ }
+  window.dispatchEvent(new Event("resize"));
+});
+
+/* Served from a store that is still running, a page comes again when there is more; the address keeps its state. */
+if (document.body.dataset.live) {
+  let known = null;
+  setInterval(async () => {
+    const answer = await fetch("/version").catch(() => null);
+    const version = answer && await answer.text();
+    if (known !== null && version !== null && version !== known) location.reload();
+    known = version ?? known;
+  }, 2000);
+}
+
+const begin = {overview, leaderboard, explorer, task: taskPage, algorithm: algorithmPage}[document.body.dataset.page];
+begin();
+window.robustssl = {weights, betaCdf, expected, over, ranking, curveOf};
+})();

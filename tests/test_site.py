@@ -1,0 +1,405 @@
+"""The pages, in a real browser: they open from disk, compute what Python does, are for all."""
+
+import json
+import shutil
+import threading
+import time
+import urllib.error
+import urllib.request
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from conftest import missing
+from scipy import stats
+
+import robustssl
+from robustssl import Cell, Record, Store
+from robustssl.curve import GRID, Curve, expected_accuracy
+from robustssl.reports.serve import Server
+from robustssl.reports.site import slug
+from robustssl.results import curves, read
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+NONE = "\N{EN DASH}"  # in the place of a rank
+HOSTILE = "evil:<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """A real study, a stranger's method whose name is code, one cut short and one that fails."""
+    place = tmp_path_factory.mktemp("site") / "s.sqlite"
+    study = {
+        "algorithms": [
+            "supervised_kernel",
+            "label_spreading",
+            "supervised_net",
+            "fixmatch[steps=20]",
+        ],
+        "environments": ["label", "feature"],
+        "datasets": ["iris", "wine"],
+        "labels": 3,
+        "seeds": 4,
+    }
+    robustssl.run(study, place, workers=1, progress=False)
+    rng = np.random.default_rng(0)
+    with Store(place) as opened:
+        for seed in range(4):
+            for t in GRID:
+                cell = Cell(HOSTILE, "label", "wine", 3, t, seed)
+                score = {"accuracy": float(rng.uniform(0.5, 0.9))}
+                opened.add(Record(cell, (1, 1, 1), score, 0.1))
+                if seed < 2:
+                    short = replace(cell, algorithm="evil:Short", environment="feature")
+                    opened.add(Record(short, (1, 1, 1), score, 0.1))
+        bad = Cell("label_spreading", "label", "digits", 3, 0.0, 0)
+        opened.add(Record(bad, bad.versions, error="ValueError: <b>no</b>"))
+    return place
+
+
+@pytest.fixture(scope="module")
+def pages(store, tmp_path_factory):
+    return robustssl.site(store, tmp_path_factory.mktemp("pages")).parent
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from selenium import webdriver
+
+    if not (shutil.which("chromium") and shutil.which("chromedriver")):
+        missing("Chromium (chromium, chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,900"):
+        options.add_argument(word)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    service = webdriver.ChromeService(shutil.which("chromedriver"))
+    driver = webdriver.Chrome(options, service)
+    driver.set_page_load_timeout(60)
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def show(browser, pages):
+    """Opens a page from disk; at the end there is no error in the console and no request."""
+    browser.get_log("browser"), browser.get_log("performance")
+
+    def open_(name, **size):
+        width = size.get("width", 1280)
+        media = [{"name": "prefers-color-scheme", "value": size.get("colour", "light")}]
+        shape = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", shape)
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": media})
+        browser.get("about:blank")  # or a change of the fragment would not load anew
+        browser.get(f"{(pages / name.partition('#')[0]).as_uri()}#{name.partition('#')[2]}")
+        return browser
+
+    yield open_
+    assert [entry["message"] for entry in browser.get_log("browser")] == []
+    sent = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    urls = [
+        m["params"]["request"]["url"] for m in sent if m["method"] == "Network.requestWillBeSent"
+    ]
+    assert urls
+    assert [url for url in urls if not url.startswith(("file:", "data:", "about:", "blob:"))] == []
+
+
+def table(browser, selector="#ranking"):
+    """Rows of a table as mappings of headings to texts."""
+    script = """
+        const rows = [...document.querySelector(arguments[0]).rows].map(
+            row => [...row.cells].map(cell => cell.textContent.trim()));
+        return rows;"""
+    head, *body = browser.execute_script(script, selector)
+    return [dict(zip(head, row, strict=True)) for row in body]
+
+
+def choose(browser, selector, value):
+    """As a person changes a control."""
+    browser.execute_script(
+        """const control = document.querySelector(arguments[0]);
+        control.value = arguments[1];
+        control.dispatchEvent(new Event("input", {bubbles: true}));""",
+        selector,
+        value,
+    )
+
+
+def numbers(browser, score="accuracy"):
+    """What the explorer computes, unrounded, by task and algorithm."""
+    return browser.execute_script(
+        """const D = ROBUSTSSL, density = arguments[1];
+        return D.curves.filter(c => c.scores[arguments[0]]).map(c => {
+            const part = c.scores[arguments[0]];
+            const w = robustssl.weights(D.grids[part.grid], density);
+            const task = D.tasks[c.task], algorithm = D.algorithms[c.algorithm];
+            return [task.environment, task.dataset, algorithm.name,
+                robustssl.over([robustssl.expected(part, w)], 0, 1)];
+        });""",
+        score,
+        browser.density,
+    )
+
+
+@pytest.mark.parametrize(
+    ("density", "P"),
+    [
+        ({"kind": "beta", "a": 2, "b": 5}, stats.beta(2, 5)),
+        ({"kind": "beta", "a": 0.3, "b": 0.4}, stats.beta(0.3, 0.4)),
+        ({"kind": "beta", "a": 400, "b": 37.5}, stats.beta(400, 37.5)),
+        (
+            {"kind": "hand", "ts": list(GRID), "values": [0, 1, 0.2, 0, 0.7, 0.1]},
+            [0, 1, 0.2, 0, 0.7, 0.1],
+        ),
+    ],
+)
+def test_expected_accuracy_and_its_interval_are_those_of_python(show, store, density, P):
+    browser = show("explorer.html")
+    browser.density = density
+    found = {tuple(names): value for *names, value in numbers(browser)}
+    assert len(found) == 18
+    for keyed in curves(read(store)):
+        curve = Curve(keyed.ts, keyed.scores)
+        exact = curve.interval(expected_accuracy(P))
+        ours = found[tuple(keyed.key[k] for k in ("environment", "dataset", "algorithm"))]
+        assert ours["value"] == pytest.approx(curve.ea(P), abs=1e-9)
+        assert ours["low"] == pytest.approx(exact.low, abs=1e-7)
+        assert ours["high"] == pytest.approx(exact.high, abs=1e-7)
+
+
+def test_moving_the_density_moves_the_ranking(show, store):
+    browser = show("explorer.html#environment=label&dataset=wine")
+    before = {row["algorithm"]: row["expected accuracy"] for row in table(browser)}
+    choose(browser, "#beta-a", "1")
+    choose(browser, "#beta-b", "30")
+    after = {row["algorithm"]: row["expected accuracy"] for row in table(browser)}
+    assert before != after
+    assert "p=beta%3A1%2C30" in browser.current_url
+    (keyed,) = [
+        c
+        for c in curves(read(store))
+        if (c.key["environment"], c.key["dataset"], c.key["algorithm"])
+        == ("label", "wine", "label_spreading")
+    ]
+    exact = Curve(keyed.ts, keyed.scores).interval(expected_accuracy(stats.beta(1, 30)))
+    assert after["label_spreading"] == f"{exact.plain:.3f} [{exact.low:.3f}, {exact.high:.3f}]"
+    places = [row["#"] for row in table(browser)]
+    assert places == [str(k + 1) for k in range(len(places))]
+
+
+def test_the_density_is_drawn_with_the_keyboard(show):
+    from selenium.webdriver.common.keys import Keys
+
+    browser = show("explorer.html")
+    choose(browser, "#density-kind", "hand")
+    before = table(browser)
+    handle = browser.find_elements("css selector", ".handle")[5]
+    for _ in range(4):
+        handle.send_keys(Keys.ARROW_UP)
+    assert handle.get_attribute("aria-valuenow") == "70"
+    assert "p=hand%3A0.5%2C0.5%2C0.5%2C0.5%2C0.5%2C0.7" in browser.current_url
+    assert table(browser) != before
+    handle.send_keys(Keys.HOME)
+    assert handle.get_attribute("aria-valuenow") == "0"
+
+
+def test_the_leaderboard_sorts_and_filters(show):
+    browser = show("leaderboard.html")
+    assert len(table(browser)) == 6
+    choose(browser, "[data-state=environment]", "label")
+    choose(browser, "[data-state=data]", "tabular")
+    assert "on 2 tasks" in browser.find_element("css selector", "#count").text
+    browser.find_element("css selector", "[data-column=WA]").click()
+    rows = [row for row in table(browser) if row["#"] != NONE]
+    found = [float(row["WA"]) for row in rows]
+    assert found == sorted(found, reverse=True)
+    browser.find_element("css selector", "[data-column=WA]").click()
+    found = [float(row["WA"]) for row in table(browser) if row["#"] != NONE]
+    assert found == sorted(found)
+    assert browser.switch_to.active_element.get_attribute("data-column") == "WA"
+    (short,) = [row for row in table(browser) if row["algorithm"] == HOSTILE]
+    assert (short["#"], short["tasks"]) == (NONE, "1 of 2")  # incomplete: shown, no place
+    again = show(f"leaderboard.html#{browser.current_url.partition('#')[2]}")
+    assert "on 2 tasks" in again.find_element("css selector", "#count").text
+
+
+def test_a_method_that_lacks_seeds_has_no_place(show):
+    browser = show("leaderboard.html#environment=feature")
+    rows = {row["algorithm"]: row for row in table(browser)}
+    assert rows["evil:Short"]["#"] == NONE
+
+
+def test_a_name_that_is_code_is_shown_as_text(show):
+    for name in (
+        "index.html",
+        "leaderboard.html",
+        "explorer.html",
+        f"algorithms/{slug(HOSTILE)}.html",
+    ):
+        browser = show(name)
+        assert HOSTILE in browser.find_element("css selector", "body").text
+        assert browser.execute_script("return document.querySelectorAll('main script').length") == 0
+    assert "ValueError: <b>no</b>" in show("index.html").find_element("css selector", "main").text
+
+
+def test_a_link_leads_from_a_number_to_its_records(show, pages, store):
+    browser = show("leaderboard.html")
+    browser.find_element("link text", "label_spreading").click()
+    assert browser.find_element("css selector", "h1").text == "label_spreading"
+    browser.find_element("partial link text", "label, wine").click()
+    rows = {row["algorithm"]: row for row in table(browser, "#numbers")}
+    keyed = next(
+        c
+        for c in curves(read(store))
+        if (c.key["environment"], c.key["dataset"], c.key["algorithm"])
+        == ("label", "wine", "label_spreading")
+    )
+    curve = Curve(keyed.ts, keyed.scores)
+    interval = curve.interval("AUC")
+    assert (
+        rows["label_spreading"]["AUC"]
+        == f"{interval.plain:.3f} [{interval.low:.3f}, {interval.high:.3f}]"
+    )
+    records = browser.find_element("partial link text", "Every record").get_attribute("href")
+    file = pages / "records" / records.rpartition("/")[2]
+    lines = file.read_text().splitlines()
+    assert sum(line.startswith("label,wine,3,,,label_spreading,") for line in lines) == 24
+    study = robustssl.Study(
+        **__import__("yaml").safe_load(
+            file.with_suffix(".yaml").read_text().replace(f"- {HOSTILE}\n", "")
+        )
+    )
+    assert len(study.cells()) == 4 * 6 * 4
+
+
+def test_the_question_of_a_newcomer_is_answered(show):
+    """Which is safest on tabular data if half of my unlabeled rows may be of unknown classes?"""
+    browser = show("index.html")
+    choose(browser, "#ask [name=data]", "tabular")
+    choose(browser, "#ask [name=environment]", "label")
+    said = browser.find_element("css selector", "#answer .verdict").text
+    assert said.startswith("Safest: ")
+    rows = table(browser, "#answer table")
+    lows = [float(row["expected accuracy"].split("[")[1].split(",")[0]) for row in rows]
+    assert lows == sorted(lows, reverse=True)
+    browser.find_element("link text", "See it in the explorer").click()
+    assert "environment=label" in browser.current_url
+
+
+def test_a_chart_reads_its_values_and_holds_them(show):
+    from selenium.webdriver import ActionChains
+
+    browser = show("explorer.html#environment=label&dataset=wine")
+    area = browser.find_element("css selector", "#chart .u-over")
+    ActionChains(browser).move_to_element(area).click().perform()
+    said = browser.find_element("css selector", ".readout").text
+    assert said.startswith("t = 0.")
+    ActionChains(browser).move_to_element_with_offset(area, -200, 0).perform()
+    assert browser.find_element("css selector", ".readout").text == said
+
+
+@pytest.mark.parametrize("colour", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_page_is_wider_than_the_screen_or_hard_to_use(show, pages, width, colour):
+    from axe_core_python.selenium import Axe
+
+    names = ["index.html", "leaderboard.html", "explorer.html", "explorer.html#p=hand:1,1,1,0,0,0"]
+    names += [
+        f"{kind}/{next((pages / kind).glob('*.html')).name}" for kind in ("tasks", "algorithms")
+    ]
+    for name in names:
+        browser = show(name, width=width, colour=colour)
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+        found = Axe().run(browser)["violations"]
+        serious = [v for v in found if v["impact"] in ("serious", "critical")]
+        assert [(name, v["id"], [n["html"] for n in v["nodes"]][:3]) for v in serious] == []
+
+
+def test_five_hundred_curves_answer_within_a_tenth_of_a_second(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    place = tmp_path / "s.sqlite"
+    with Store(place) as opened:
+        for k in range(25):
+            cells = [
+                Cell(f"their:M{k}", "label", f"table[path={d}.csv,target=y]", 5, t, seed)
+                for d in range(20)
+                for t in GRID
+                for seed in range(3)
+            ]
+            opened.add_all(
+                [Record(c, (1, 1, 1), {"accuracy": float(rng.uniform())}) for c in cells]
+            )
+    browser.get(robustssl.site(place, tmp_path / "site").with_name("explorer.html").as_uri())
+    taken = []
+    for k in range(7):
+        choose(browser, "#beta-a", str(1.5 + k))
+        taken.append(float(browser.execute_script("return document.body.dataset.milliseconds")))
+    assert len(table(browser)) == 25
+    assert sorted(taken)[3] < 100, taken
+
+
+def get(url, **headers):
+    with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=10) as answer:
+        return answer.read().decode()
+
+
+def test_a_running_store_is_served_as_it_grows(tmp_path, small, monkeypatch):
+    monkeypatch.setattr("robustssl.reports.serve.PAUSE", 0.1)
+    place = tmp_path / "s.sqlite"
+    Store(place).close()
+    with Server(place, port=0) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        assert server.url.startswith("http://127.0.0.1:")
+        assert "Waiting" in get(server.url)
+        robustssl.run({**small, "seeds": 1}, place, workers=1, progress=False)
+        wait(lambda: "12 trained models" in get(server.url))
+        before = get(server.url + "version")
+        robustssl.run({**small, "seeds": 2}, place, workers=1, progress=False)
+        wait(lambda: "24 trained models" in get(server.url))
+        assert get(server.url + "version") > before
+        for url, headers in ((server.url + "assets/", {}), (server.url, {"Host": "evil.example"})):
+            with pytest.raises(urllib.error.HTTPError, match=r"404|403"):
+                get(url, **headers)
+        asked = urllib.request.Request(server.url, method="POST", data=b"x")
+        with pytest.raises(urllib.error.HTTPError, match="501"):
+            urllib.request.urlopen(asked, timeout=10)
+        server.shutdown()
+    assert not server.top.exists()
+
+
+def wait(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.2)
+
+
+def test_exported_records_make_the_same_site(store, pages, tmp_path):
+    robustssl.export(store, tmp_path / "part.jsonl")
+    again = robustssl.site(tmp_path, tmp_path / "site").parent
+    for name in ("index.html", "assets/data.js"):
+        assert (again / name).read_text() == (pages / name).read_text()
+
+
+def test_nothing_to_show(tmp_path):
+    Store(tmp_path / "s.sqlite").close()
+    with pytest.raises(robustssl.InputError, match="no scores to show"):
+        robustssl.site(tmp_path / "s.sqlite", tmp_path / "site")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(robustssl.InputError, match="no records"):
+        robustssl.site(tmp_path / "empty", tmp_path / "site")
+
+
+def test_curves_show_themselves_in_a_notebook(store):
+    found = robustssl.curves(store)
+    assert len(found) == len(found.to_pandas()) == 18
+    shown = found._repr_html_()
+    assert "<svg" in shown
+    assert "&lt;script&gt;" in shown
+    assert "<script>" not in shown
+    assert "<svg" in found.plot(gain=True)._repr_svg_()
+    curve = Curve([0, 1], [[0.5, 0.75], [0.25, 0.5]])
+    assert curve.to_pandas()["mean"].tolist() == [0.375, 0.625]
+    assert "AUC 0.500" in curve._repr_html_()

@@ -8,8 +8,11 @@ import pandas as pd
 import pytest
 
 import robustssl
+from robustssl import registry
 from robustssl.compare import area_below, break_even, gain
-from robustssl.reports.plot import draw_curves
+from robustssl.reports.looks import _ORDER, looks, style
+from robustssl.reports.plot import draw_curves, draw_gains
+from robustssl.reports.table import study_table
 from robustssl.results import KeyedCurve, curves, read
 
 
@@ -203,3 +206,134 @@ def test_another_score_and_an_unknown_one(store, tmp_path):
     assert "The score is auroc" in (tmp_path / "table.md").read_text()
     with pytest.raises(robustssl.InputError, match="did you mean 'auroc'"):
         robustssl.report(store, tmp_path, score="auroq")
+
+
+def made(algorithm, scores, environment="label", dataset="wine"):
+    """A curve of one's own, a row for each seed."""
+    key = {"environment": environment, "dataset": dataset, "labels": 5, "source": None}
+    scores = np.asarray(scores, float)
+    ts = np.linspace(0, 1, scores.shape[1])
+    key |= {"target": None, "algorithm": algorithm}
+    return KeyedCurve(key, ts, scores, tuple(range(len(scores))))
+
+
+def test_ranks_and_what_is_not_significantly_worse():
+    rng = np.random.default_rng(0)
+    level = rng.normal(0, 0.05, (5, 1))  # what all methods share in a seed
+    first = 0.8 + level + rng.normal(0, 0.001, (5, 3))
+    near = first + rng.normal(0, 0.01, (5, 3))
+    worse = first - 0.03 + rng.normal(0, 0.002, (5, 3))
+    short = first[:3] + 0.1
+    table = study_table(
+        [made("worse", worse), made("first", first), made("near", near), made("short", short)]
+    ).set_index("algorithm")
+    whole = table.loc[["worse", "first", "near"]]
+    assert whole.AUC.rank(ascending=False).tolist() == whole["rank"].tolist()
+    assert table["best"].to_dict() == {"worse": False, "first": True, "near": True, "short": np.nan}
+    assert np.isnan(table["rank"]["short"])
+    assert table.incomplete.to_dict()["short"] == "3 of 5 seeds: no rank"
+
+
+def test_a_curve_that_is_worse_in_every_seed_is_told_apart_though_the_bands_overlap():
+    level = np.linspace(-0.2, 0.2, 5)[:, None]
+    table = study_table(
+        [made("a", 0.7 + level + np.zeros(3)), made("b", 0.69 + level + np.zeros(3))]
+    )
+    assert table.set_index("algorithm").best.to_dict() == {"a": True, "b": False}
+    assert table.AUC_low.max() < table.AUC_high.min()
+
+
+def test_break_even_is_ringed_where_the_gain_turns_negative():
+    base = np.full((3, 3), 0.5)
+    falling = base + np.array([0.1, -0.1, -0.2])
+    with style():
+        figure = draw_gains([made("supervised_kernel", base), made("label_spreading", falling)])
+    (panel,) = figure.axes
+    (ring,) = [line for line in panel.lines if line.get_markersize() == 8]
+    assert ring.get_xydata() == pytest.approx(np.array([[0.25, 0]]))
+    assert draw_gains([made("supervised_kernel", base)]) is None
+
+
+def test_an_algorithm_has_one_look_everywhere():
+    with style():
+        alone = looks(["fixmatch"])["fixmatch"]
+        among = looks([*registry.names("algorithm"), "mine:A", "mine:B"])
+    assert among["fixmatch"] == alone
+    methods = [name for name in among if not name.startswith("supervised")]
+    assert len({tuple(among[name].values()) for name in methods}) == len(methods)
+    baselines = [name for name in among if name.startswith("supervised")]
+    assert set(methods) - {"mine:A", "mine:B"} == set(_ORDER)  # a new method is added at the end
+    assert len({tuple(among[name].values()) for name in baselines}) == len(baselines)
+
+
+def test_figures_of_a_report(tmp_path):
+    """Every figure is made where it can be, in three forms, and holds what it should."""
+    store = tmp_path / "s.sqlite"
+    study = {
+        "algorithms": [
+            "supervised_kernel",
+            "label_spreading",
+            "supervised_net",
+            "fixmatch[steps=5]",
+        ],
+        "environments": ["label", "feature"],
+        "datasets": ["wine", "iris"],
+        "seeds": 2,
+    }
+    robustssl.run(study, store, workers=1, progress=False)
+    own = tmp_path / "own.mplstyle"
+    own.write_text("font.size: 14\naxes.prop_cycle: cycler('color', ['ff0000', '00ff00'])\n")
+    files = robustssl.report(store, tmp_path / "r", style=own)
+    names = {"rac", "gain", "metrics", "ranks", "map", "cost", "detection"}
+    assert {file.stem for file in files} == {*names, "table"}
+    assert {file.suffix for file in files if file.stem in names} == {".png", ".svg", ".pdf"}
+    svg = (tmp_path / "r" / "rac.svg").read_text()
+    assert "#00ff00" in svg or "#ff0000" in svg
+    assert "chance" in (tmp_path / "r" / "detection.svg").read_text()
+    ranks = (tmp_path / "r" / "ranks.svg").read_text()
+    assert "Mean rank of AUC over 4 tasks" in ranks
+    assert all(name in ranks for name in ("label_spreading", "supervised_net"))
+    for name in ("gain.pdf", "cost.pdf"):
+        assert (tmp_path / "r" / name).read_bytes().startswith(b"%PDF")
+    with pytest.raises(robustssl.InputError, match="cannot read the style"):
+        robustssl.report(store, tmp_path / "r", style=tmp_path / "none.mplstyle")
+
+
+def test_rows_are_sorted_by_any_metric(store, tmp_path):
+    for metric, ascending in (("EVM", True), ("WA", False)):
+        robustssl.report(store, tmp_path, sort=metric)
+        values = pd.read_csv(tmp_path / "table.csv")[metric]
+        assert values.is_monotonic_increasing if ascending else values.is_monotonic_decreasing
+    with pytest.raises(robustssl.InputError, match="unknown metric to sort by 'AUCC'"):
+        robustssl.report(store, tmp_path, sort="AUCC")
+
+
+def test_reported_numbers_stand_beside_the_measured(store, tmp_path):
+    lines = ["environment,dataset,labels,algorithm,t,score,defect"]
+    lines += [
+        f"label,Wine,3,LabelSpreading,{t},{s},its loss was 0" for t, s in ((0, 0.9), (1, 0.7))
+    ]
+    lines += [f"label,wine,7,LabelSpreading,{t},0.5," for t in (0, 1)]
+    (tmp_path / "theirs.csv").write_text("\n".join(lines))
+    robustssl.report(store, tmp_path / "r", published=tmp_path / "theirs.csv")
+    page = (tmp_path / "r" / "table.md").read_text().partition("## Beside reported numbers")[2]
+    rows = [line.split("|")[4:8] for line in page.splitlines() if line.startswith("| label")]
+    assert [[cell.strip() for cell in row][0::2] for row in rows] == [
+        ["label_spreading", "0.800"],
+        ["label_spreading[alpha=0.9]", "0.800"],
+    ]
+    assert page.count("its loss was 0") == 2
+
+
+def test_a_name_that_is_code_is_text_in_the_tables(tmp_path):
+    ts, seeds = (0.0, 1.0), (0, 1)
+    name = "evil:<img>"
+    with robustssl.Store(tmp_path / "s.sqlite") as opened:
+        for t in ts:
+            for seed in seeds:
+                cell = robustssl.Cell(name, "label", "wine", 5, t, seed)
+                opened.add(robustssl.Record(cell, (1, 1, 1), {"accuracy": 0.5 + t * seed / 9}))
+    robustssl.report(tmp_path / "s.sqlite", tmp_path / "r")
+    page = (tmp_path / "r" / "table.md").read_text()
+    assert "<img" not in page
+    assert "evil:&lt;img&gt;" in page

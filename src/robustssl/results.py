@@ -242,19 +242,23 @@ def curves(frame: pd.DataFrame) -> list[KeyedCurve]:
     found = []
     for values, group in frame.groupby(keys, dropna=False, sort=False):
         key = {k: None if pd.isna(v) else v for k, v in zip(keys, values, strict=True)}
-        if group.duplicated(["t", "seed"]).any():
+        row, seeds = pd.factorize(group.seed, sort=True)
+        column, ts = pd.factorize(group.t, sort=True)
+        points = np.full((len(seeds), len(ts)), np.nan)
+        points[row, column] = group.score
+        if np.count_nonzero(~np.isnan(points)) < len(group):
             raise InputError(f"two scores for one t and seed of {label(key)}")
-        points = group.pivot(index="seed", columns="t", values="score").sort_index(axis=1)
-        whole = points.dropna()
-        if len(whole) < len(points):
+        whole = ~np.isnan(points).any(1)
+        if not whole.all():
             warnings.warn(
-                f"{label(key)}: {len(points) - len(whole)} of {len(points)} seeds lack a point "
+                f"{label(key)}: {(~whole).sum()} of {len(points)} seeds lack a point "
                 "and are left out",
                 stacklevel=2,
             )
-        if len(whole):
-            ts, scores = points.columns.to_numpy(float), whole.to_numpy(float)
-            found.append(KeyedCurve(key, ts, scores, tuple(whole.index)))
+        if whole.any():
+            found.append(
+                KeyedCurve(key, np.asarray(ts, float), points[whole], tuple(seeds[whole].tolist()))
+            )
     return found
 
 

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
@@ -326,25 +326,19 @@ class Store:
         `cells`, `seconds`, `stale`.
         """
         names = ("algorithm", "params", "environment", "dataset", "labels", "versions")
-        json_ = ("params", "versions")  # of which PostgreSQL cannot tell what is equal
-        of = [sa.cast(_records.c[n], sa.String) if n in json_ else _records.c[n] for n in names]
+        of = list(map(_as_text, names))
         query = sa.select(*of, sa.func.count(), sa.func.sum(_records.c.seconds)).where(_success)
         if ts is not None and seeds is not None:
             query = query.where(_records.c.t.in_(ts), _records.c.seed.in_(seeds))
         with self._refusals(), self._engine.connect() as connection:
             rows = connection.execute(query.group_by(*of)).all()
             frame = pd.DataFrame(rows, columns=[*names, "cells", "seconds"])
-            for name in json_:
-                frame[name] = [json.loads(text) for text in frame[name]]
             return _with_names(frame, self._there(connection))
 
     def _there(self, connection: sa.Connection) -> list[Versioned]:
         """What there are records of, in which versions."""
-        names = (
-            *(_records.c[name] for name in _VERSIONED),
-            sa.cast(_records.c.versions, sa.String),
-        )
-        rows = connection.execute(sa.select(*names).distinct())
+        of = sa.select(*map(_as_text, (*_VERSIONED, "versions")))
+        rows = connection.execute(of.distinct())
         return [((a, e, d), tuple(json.loads(text))) for a, e, d, text in rows]
 
     def frame(self, failed_only: bool = False) -> pd.DataFrame:
@@ -357,27 +351,45 @@ class Store:
         scores = (*_COLUMNS, "other_scores")
         told = ("seconds", "error", "warnings", "log")
         columns = ("key", *_CELL, *scores, "params", "versions", *told)
-        query = sa.select(*(_records.c[name] for name in columns)).order_by(_records.c.id)
+        query = sa.select(*map(_as_text, columns)).order_by(_records.c.id)
         if failed_only:
             done = sa.select(_records.c.key).where(_success)
             query = query.where(~_success, _records.c.key.not_in(done))
         with self._refusals(), self._engine.connect() as connection:
             rows = connection.execute(query).all()
             frame = _with_names(pd.DataFrame(rows, columns=list(columns)), self._there(connection))
+            frame["warnings"] = _decoded(frame.warnings)
+            others = _decoded(frame.other_scores)
             for name in SCORES[len(_COLUMNS) :]:
-                frame[name] = [others.get(name, np.nan) for others in frame.other_scores]
+                frame[name] = [scores.get(name, np.nan) for scores in others]
             return frame.drop(columns="other_scores").astype(_NUMBERS)
+
+
+def _as_text(name: str) -> sa.ColumnElement[Any]:
+    """A column, JSON as the text it is kept as: many records hold the same, and PostgreSQL cannot
+    tell what is equal.
+    """
+    column = _records.c[name]
+    return sa.cast(column, sa.String).label(name) if isinstance(column.type, sa.JSON) else column
+
+
+def _decoded(texts: Iterable[str]) -> list[Any]:
+    texts = list(texts)
+    known = {text: json.loads(text) for text in set(texts)}
+    return [known[text] for text in texts]
 
 
 def _with_names(frame: pd.DataFrame, there: Sequence[Versioned]) -> pd.DataFrame:
     """With `stale` instead of versions, and `algorithm` spelt with its params."""
     named = zip(frame.algorithm, frame.environment, frame.dataset, strict=True)
-    versions = map(tuple, frame.versions)
+    versions = map(tuple, _decoded(frame.versions))
     stale = np.array(are_stale(list(zip(named, versions, strict=True)), there), bool)
-    methods = [
-        registry.spell(name, dict(params))
-        for name, params in zip(frame.algorithm, frame.params, strict=True)
-    ]
+    pairs = list(zip(frame.algorithm, frame.params, strict=True))
+    spelt = {
+        (name, params): registry.spell(name, dict(json.loads(params)))
+        for name, params in set(pairs)
+    }
+    methods = [spelt[pair] for pair in pairs]
     return frame.assign(stale=stale, algorithm=methods).drop(columns=["params", "versions"])
 
 

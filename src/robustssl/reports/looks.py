@@ -61,11 +61,12 @@ def looks(algorithms: Iterable[str]) -> dict[str, dict[str, Any]]:
         found[name] = {"color": _GREYS[place % len(_GREYS)], "linestyle": dash, "zorder": 1}
     taken: set[int] = set()
     for name in (name for name in names if name not in found):
-        place, many = _place(name), len(palette) * len(_DASHES)
+        place, lines = _place(name), len(palette) * len(_DASHES)
         if name not in _ORDER:
-            free = [k for k in range(many) if k not in taken] or [place % many]
-            place = min(free, key=lambda k: (k - place) % many)
-        taken.add(place % many)
+            free = [k for k in range(lines) if k not in {t % lines for t in taken}]
+            free = free or [k for k in range(lines * len(MARKERS)) if k not in taken] or [place]
+            place = free[place % len(free)]
+        taken.add(place)
         found[name] = {
             "color": palette[place % len(palette)],
             "marker": MARKERS[place % len(MARKERS)],

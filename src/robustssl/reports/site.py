@@ -156,6 +156,7 @@ def _about(algorithm: str) -> dict[str, Any]:
         return {"text": "", "presets": {}, "command": ""}
     kind = registry.algorithm(name)
     presets = {k: registry.spell(name, v) for k, v in registry.presets(name).items()}
-    text = inspect.getdoc(inspect.getmodule(kind)) or inspect.getdoc(kind) or ""
+    said = dict.fromkeys(inspect.getdoc(thing) for thing in (inspect.getmodule(kind), kind))
+    text = "\n\n".join(filter(None, said))
     command = f"robustssl show algorithm {shlex.quote(name)}"
     return {"text": text, "presets": presets, "command": command}

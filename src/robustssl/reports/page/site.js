@@ -276,7 +276,7 @@ function sortedTable(host, columns, rows, state, changed) {
 
 const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-/* Lines with bands. A line: name, ts, mean, half (or null), colour, dash. Hovering reads values, a click fixes. */
+/* Lines with bands. A line: name, ts, mean, low and high (if there are), colour, dash. Hovering reads values, a click fixes. */
 function chart(host, lines, label) {
   host.replaceChildren();
   if (!lines.length) { host.append(make("p", {}, "Nothing to draw: choose algorithms in the table.")); return; }
@@ -285,9 +285,9 @@ function chart(host, lines, label) {
     data.push(line.mean);
     series.push({label: line.name, stroke: line.colour, width: 2, dash: line.dash, points: {show: true, size: 6}});
   }
-  for (const line of lines.filter(l => l.half)) {
+  for (const line of lines.filter(l => l.low)) {
     const fillColour = line.colour + "22";
-    data.push(line.mean.map((m, i) => m + line.half[i]), line.mean.map((m, i) => m - line.half[i]));
+    data.push(line.high, line.low);
     const hidden = {stroke: "transparent", width: 0, points: {show: false}};
     series.push({...hidden, label: ""}, {...hidden, label: ""});
     bands.push({series: [series.length - 2, series.length - 1], fill: fillColour});
@@ -299,15 +299,14 @@ function chart(host, lines, label) {
   const plot = new uPlot({
     width: Math.max(host.clientWidth, 260), height: 380, series, bands, legend: {show: false},
     scales: {x: {time: false, range: [-0.02, 1.02]}},
-    axes: [{...axis, label: "inconsistency t", labelSize: 22, size: 40}, {...axis, label, labelSize: 22, size: 54}],
+    axes: [{...axis, splits: () => ts.length > 11 ? [0, 0.25, 0.5, 0.75, 1] : ts, label: "inconsistency t", labelSize: 22, size: 40}, {...axis, label, labelSize: 22, size: 54}],
     cursor: {lock: true, focus: {prox: 20}},
     hooks: {setCursor: [u => {
       const i = u.cursor.idx;
       if (i === null || i === undefined) return;
-      const values = lines.map(l => ({name: l.name, value: l.mean[i], half: l.half ? l.half[i] : NaN}))
+      const values = lines.map(l => ({name: l.name, value: l.mean[i], low: l.low ? l.low[i] : NaN, high: l.high ? l.high[i] : NaN}))
         .sort((x, y) => y.value - x.value);
-      readout.textContent = `t = ${ts[i]}: ` + values.map(v => `${v.name} ${show(v.value)}`
-        + (Number.isNaN(v.half) ? "" : ` ± ${show(v.half)}`)).join(" · ");
+      readout.textContent = `t = ${ts[i]}: ` + values.map(v => `${v.name} ${interval(v)}`).join(" · ");
     }]},
   }, data, canvas);
   host.plot = plot;
@@ -336,10 +335,10 @@ function lineOf(a, tasks, state) {
   const grid = used[0].grid, same = used.filter(p => p.grid === grid), ts = D.grids[grid];
   const at = ts.map((_, i) => {
     const unit = ts.map((_, j) => i === j ? 1 : 0);
-    return over(same.map(p => expected(state.show === "gain" ? p.gain : p, unit)), -Infinity, Infinity);
+    return over(same.map(p => expected(state.show === "gain" ? p.gain : p, unit)), state.show === "gain" ? -1 : 0, 1);
   });
   const found = D.algorithms[a];
-  return {name: found.name, ts, mean: at.map(x => x.value), half: Number.isNaN(at[0].low) ? null : at.map(x => x.high - x.value),
+  return {name: found.name, ts, mean: at.map(x => x.value), ...(Number.isNaN(at[0].low) ? {} : {low: at.map(x => x.low), high: at.map(x => x.high)}),
     colour: found.colour === "#000000" ? css("--ink-line") : found.colour, dash: found.dash};
 }
 
@@ -594,9 +593,16 @@ function curveColumns(state, first) {
       write: row => row.part.gain ? interval(over([expected(row.part.gain, w(row))], -1, 1), signed) : ""},
     {name: "breakEven", label: "break-even", of: row => row.part.gain && (row.part.gain.breakEven[0] ?? Infinity),
       write: row => row.part.gain ? row.part.gain.breakEven[0] === null ? "none" : show(row.part.gain.breakEven[0], 2) : ""},
+    {name: "note", label: "note", of: row => note(row), write: row => note(row)},
     {name: "seeds", of: row => row.part.n, write: row => String(row.part.n)},
     {name: "seconds", label: "s a cell", low: true, of: row => row.part.seconds, write: row => row.part.seconds.toPrecision(2)},
   ];
+}
+
+/* A learner that nothing moves may not look at its unlabeled data at all. */
+function note(row) {
+  const [flat] = row.part.metrics.definition[D.conventions.definition.indexOf("EVM")];
+  return flat === 0 && !D.algorithms[row.algorithm].supervised ? "flat: do its unlabeled data do anything?" : "";
 }
 
 function curvePage(rowsOf, first, linesOf) {
@@ -629,7 +635,7 @@ function algorithmPage() {
   const a = Number(document.body.dataset.number);
   const palette = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"], dashes = [[], [8, 4], [2, 3], [8, 3, 2, 3]];
   curvePage(
-    state => D.tasks.map((_, t) => ({task: t, part: curveOf(t, a, state.score)})).filter(r => r.part).map(r => ({...r, whole: true})),
+    state => D.tasks.map((_, t) => ({task: t, algorithm: a, part: curveOf(t, a, state.score)})).filter(r => r.part).map(r => ({...r, whole: true})),
     {name: "task", low: true, of: row => D.tasks[row.task].name, write: row => link("tasks", D.tasks[row.task])},
     (rows, state) => rows.slice(0, 24).map((r, k) => {
       const line = lineOf(a, [r.task], state);

@@ -6,6 +6,7 @@ BIN = .venv/bin
 quickstart: .venv/installed
 	$(BIN)/robustssl run quickstart --store quickstart.sqlite
 	$(BIN)/robustssl report --store quickstart.sqlite --out quickstart-report
+	$(BIN)/robustssl site quickstart-site --store quickstart.sqlite
 
 test: .venv/installed
 	$(BIN)/pytest
@@ -17,7 +18,7 @@ check: .venv/installed
 	$(BIN)/lint-imports --no-logo
 
 clean:
-	rm -rf .venv quickstart.sqlite* quickstart-report
+	rm -rf .venv quickstart.sqlite* quickstart-report quickstart-site
 
 .venv/installed: pyproject.toml constraints.txt
 	@echo "Installing into .venv (a minute or two, once) ..."

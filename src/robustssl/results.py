@@ -190,7 +190,7 @@ def _from_records(records: Sequence[Record], score: str) -> pd.DataFrame:
     made = [
         ((r.cell.algorithm, r.cell.environment, r.cell.dataset), tuple(r.versions)) for r in good
     ]
-    stale = are_stale(made, made)
+    stale = are_stale(made)
     rows = [
         {
             "environment": record.cell.environment,

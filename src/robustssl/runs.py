@@ -100,13 +100,15 @@ class _Outline(BaseModel):
 
     def is_part(self, others: "Sequence[_Outline]") -> bool:
         """Whether another has all of this, such as the same study with more seeds."""
+        mine = self._parts()
         return any(
-            set(self.curves) <= set(other.curves)
-            and set(self.ts) <= set(other.ts)
-            and set(self.seeds) <= set(other.seeds)
+            all(a <= b for a, b in zip(mine, other._parts(), strict=True))
+            and (mine != other._parts() or self.title < other.title)
             for other in others
-            if other is not self
         )
+
+    def _parts(self) -> tuple[set[Any], ...]:
+        return set(self.curves), set(self.ts), set(self.seeds)
 
     @classmethod
     def kept(cls, store: Store) -> "list[_Outline]":
@@ -120,14 +122,15 @@ def _progress(outline: _Outline, store: Store, bad: pd.DataFrame) -> Status:
     """How far a study is, counted by the database: a store may hold millions of records."""
     ts, seeds, names = outline.ts, outline.seeds, ["algorithm", "environment", "dataset", "labels"]
     curves = pd.MultiIndex.from_tuples(outline.curves, names=names)
+    every = store.totals(ts, seeds)
     totals, bad = (
         frame[frame.set_index(names).index.isin(curves)]
-        for frame in (store.totals(ts, seeds), bad[bad.t.isin(ts) & bad.seed.isin(seeds)])
+        for frame in (every, bad[bad.t.isin(ts) & bad.seed.isin(seeds)])
     )
     known = pd.concat([totals[~totals.stale], bad.assign(cells=1)])
     counts = known.groupby(names).cells.sum().reindex(curves, fill_value=0)
     missing = len(ts) * len(seeds) - counts
-    seconds = _seconds(store)
+    seconds = _seconds(every)
     tasks = [seconds.get(curve[:3], np.nan) for curve in curves]
     each = pd.Series(tasks, curves).fillna(np.mean(list(seconds.values()) or [0.0]))
     left = float((missing * each).sum())
@@ -177,7 +180,7 @@ def run(
             checkpoints=checkpoints,
             limits=limits,
         )
-        waiting = _longest_first(groups(cells), _seconds(opened))
+        waiting = _longest_first(groups(cells), _seconds(opened.totals()))
         count = _workers(workers, len(cells))
         if engine == "ray":
             from robustssl.engines import ray
@@ -207,11 +210,10 @@ def _task(cell: Cell) -> Task:
     return cell.method, cell.environment, cell.dataset
 
 
-def _seconds(store: Store) -> dict[Task, float]:
-    """What a cell of each task took on average, as far as the store knows."""
-    totals = store.totals()
-    of = totals[~totals.stale].groupby(["algorithm", "environment", "dataset"])
-    return dict((of.seconds.sum() / of.cells.sum()).to_dict())
+def _seconds(totals: pd.DataFrame) -> dict[Task, float]:
+    """What a cell of each task took on average, as far as a store knows."""
+    present = totals[~totals.stale]
+    return dict(present.groupby(["algorithm", "environment", "dataset"]).each.mean().to_dict())
 
 
 def _longest_first(waiting: Iterable[Group], seconds: Mapping[Task, float]) -> Iterable[Group]:
@@ -301,7 +303,7 @@ def plan(
         with Store(store, create=False) as opened:
             _refuse_changed_files(chosen, opened)
             cells = missing_cells(chosen, opened, retry)
-            keys, times = {cell.key for cell in every}, _seconds(opened)
+            keys, times = {cell.key for cell in every}, _seconds(opened.totals())
             done, failed = len(keys & opened.done()), len(keys & opened.failed())
     tasks: dict[Task, list[Cell]] = defaultdict(list)
     for cell in cells:

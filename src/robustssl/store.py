@@ -322,18 +322,21 @@ class Store:
     def totals(
         self, ts: Sequence[float] | None = None, seeds: Sequence[int] | None = None
     ) -> pd.DataFrame:
-        """Successes (at those t and seeds) by the curve they are of, counted where they lie:
-        `cells`, `seconds`, `stale`.
+        """Successes by the curve they are of, counted where they lie: how many `cells` (at those t
+        and seeds), their `seconds`, what `each` of all took, whether they are `stale`.
         """
         names = ("algorithm", "params", "environment", "dataset", "labels", "versions")
-        of = list(map(_as_text, names))
-        query = sa.select(*of, sa.func.count(), sa.func.sum(_records.c.seconds)).where(_success)
+        of, seconds = list(map(_as_text, names)), _records.c.seconds
+        asked: Any = sa.true()
         if ts is not None and seeds is not None:
-            query = query.where(_records.c.t.in_(ts), _records.c.seed.in_(seeds))
+            asked = _records.c.t.in_(ts) & _records.c.seed.in_(seeds)
+        counts = [sa.func.sum(sa.case((asked, what), else_=0)) for what in (1, seconds)]
+        query = sa.select(*of, *counts, sa.func.avg(seconds)).where(_success).group_by(*of)
         with self._refusals(), self._engine.connect() as connection:
-            rows = connection.execute(query.group_by(*of)).all()
-            frame = pd.DataFrame(rows, columns=[*names, "cells", "seconds"])
-            return _with_names(frame, self._there(connection))
+            rows = connection.execute(query).all()
+            columns = [*names, "cells", "seconds", "each"]
+            frame = pd.DataFrame(rows, columns=columns).astype({"cells": int})
+            return _with_names(frame)
 
     def _there(self, connection: sa.Connection) -> list[Versioned]:
         """What there are records of, in which versions."""
@@ -357,7 +360,9 @@ class Store:
             query = query.where(~_success, _records.c.key.not_in(done))
         with self._refusals(), self._engine.connect() as connection:
             rows = connection.execute(query).all()
-            frame = _with_names(pd.DataFrame(rows, columns=list(columns)), self._there(connection))
+            frame = pd.DataFrame(rows, columns=list(columns))
+            there = self._there(connection) if failed_only and rows else []
+            frame = _with_names(frame, there)
             frame["warnings"] = _decoded(frame.warnings)
             others = _decoded(frame.other_scores)
             for name in SCORES[len(_COLUMNS) :]:
@@ -379,8 +384,10 @@ def _decoded(texts: Iterable[str]) -> list[Any]:
     return [known[text] for text in texts]
 
 
-def _with_names(frame: pd.DataFrame, there: Sequence[Versioned]) -> pd.DataFrame:
-    """With `stale` instead of versions, and `algorithm` spelt with its params."""
+def _with_names(frame: pd.DataFrame, there: Sequence[Versioned] = ()) -> pd.DataFrame:
+    """With `stale` instead of versions, and `algorithm` spelt with its params. `there` is what the
+    store holds beside these rows.
+    """
     named = zip(frame.algorithm, frame.environment, frame.dataset, strict=True)
     versions = map(tuple, _decoded(frame.versions))
     stale = np.array(are_stale(list(zip(named, versions, strict=True)), there), bool)
@@ -399,10 +406,10 @@ def failures(frame: pd.DataFrame) -> pd.DataFrame:
     return bad.drop_duplicates("key", keep="last")
 
 
-def are_stale(records: Sequence[Versioned], there: Sequence[Versioned]) -> list[bool]:
+def are_stale(records: Sequence[Versioned], there: Sequence[Versioned] = ()) -> list[bool]:
     """Which records have another version of what their specs name than the present one.
 
-    The present version of what is not here is the newest of those that are `there`.
+    The present version of what is not here is the newest of these and those that are `there`.
     """
     known = {
         record: [

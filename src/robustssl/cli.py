@@ -84,6 +84,12 @@ DEFAULT_STORE = "robustssl.sqlite"
 def run(
     study: Annotated[str, typer.Argument(help="A study's name, or a YAML file.")],
     store: StoreOption = DEFAULT_STORE,
+    algorithm: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--algorithm", "-a", help="One more than the study has, such as my_module:Mine."
+        ),
+    ] = None,
     workers: Annotated[
         int | None, typer.Option("--workers", "-w", help="Processes; all cores by default.")
     ] = None,
@@ -126,10 +132,11 @@ def run(
         labels: [5, 10]   # per class
         seeds: 5
     """
-    from robustssl import runs
+    from robustssl import runs, studies
 
+    asked = studies.with_algorithms(study, algorithm or ())
     if dry_run:
-        plan = runs.plan(study, store, workers=workers, retry=retry)
+        plan = runs.plan(asked, store, workers=workers, retry=retry)
         about = f", about {_duration(plan.seconds)} with {plan.workers} at a time"
         out.print(
             f"{plan.cells} cells: {plan.done} done, {plan.failed} failed, {plan.left} to run"
@@ -143,7 +150,7 @@ def run(
     how |= {"engine": engine, "address": address, "gpu_share": gpu_share}
     how |= {"time_limit": time_limit, "memory_limit": memory_limit}
     try:
-        result = runs.run(study, store, **how)
+        result = runs.run(asked, store, **how)
     except KeyboardInterrupt:
         err.print("\nStopped. What is done is kept; the same command goes on from here.", **PLAIN)
         raise typer.Exit(130) from None
@@ -371,6 +378,48 @@ def store_merge(
     from robustssl import results
 
     _print_loaded(results.merge(source, store))
+
+
+@app.command()
+def submit(
+    study: Annotated[str, typer.Argument(help="The study whose records are packed.")],
+    store: StoreOption = DEFAULT_STORE,
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Where submissions lie.")] = Path(
+        "results"
+    ),
+    name: Annotated[
+        str | None, typer.Option(help="Of the submission; that of the study by default.")
+    ] = None,
+) -> None:
+    """Pack the records of a study for others to check: study.yaml and records.jsonl."""
+    from robustssl.submissions import submit
+
+    place = submit(study, store, folder, name)
+    out.print(f"{place}: check it with `robustssl results validate {place}`", **PLAIN)
+
+
+results_app = typer.Typer(help="Submissions: whether one is sound.")
+app.add_typer(results_app, name="results", no_args_is_help=True)
+
+
+@results_app.command("validate")
+def results_validate(
+    folders: Annotated[list[Path], typer.Argument(help="Submissions.")],
+    sample: Annotated[int, typer.Option(help="How many cells or curves to run again.")] = 10,
+    seed: Annotated[int | None, typer.Option(help="Which; at random by default.")] = None,
+) -> None:
+    """Check submissions: whole, of the present code, on the right rows, and repeated here."""
+    from robustssl.submissions import validate
+
+    broken = False
+    for folder in folders:
+        problems = validate(folder, sample, seed)
+        broken |= bool(problems)
+        for problem in problems[:20]:
+            err.print(f"{folder}: {_tame(problem)}", **PLAIN)
+        out.print(f"{folder}: {len(problems) or 'no'} problems", **PLAIN)
+    if broken:
+        raise typer.Exit(1)
 
 
 AS_IS: Any = {"tablefmt": "plain", "showindex": False, "disable_numparse": True}

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache, lru_cache, partial
+from importlib import metadata
 from typing import Any, Literal, get_args
 
 from robustssl.data import Dataset
@@ -73,9 +74,22 @@ def spell(name: str, options: Mapping[str, Any]) -> str:
 
 @cache
 def names(kind: Kind) -> tuple[str, ...]:
-    """Every name of a kind that comes with robustssl."""
+    """Every name of a kind that comes with robustssl or with a package that is installed."""
+    return tuple(sorted({*_built_in(kind), *_entry_points(kind)}))
+
+
+@cache
+def _built_in(kind: Kind) -> frozenset[str]:
     package = importlib.import_module(f"robustssl.{kind}s")
-    return tuple(sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name[0] != "_"))
+    return frozenset(m.name for m in pkgutil.iter_modules(package.__path__) if m.name[0] != "_")
+
+
+@cache
+def _entry_points(kind: Kind) -> dict[str, str]:
+    """What installed packages offer, as `module:object`, under the group `robustssl.algorithms`
+    and so on.
+    """
+    return {point.name: point.value for point in metadata.entry_points(group=f"robustssl.{kind}s")}
 
 
 @cache
@@ -87,6 +101,8 @@ def find(kind: Kind, name: str) -> Any:
         return _own(kind, name)
     if name not in names(kind):
         raise unknown(kind, name, names(kind))
+    if name not in _built_in(kind):
+        return _own(kind, _entry_points(kind)[name])
     try:
         module_ = importlib.import_module(f"robustssl.{kind}s.{name}")
     except ModuleNotFoundError as error:

@@ -1,6 +1,6 @@
 """Studies: which cells belong to a question."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -234,6 +234,17 @@ def study(source: str | Path | Mapping[str, Any] | Study) -> Study:
     if not isinstance(document, dict):
         raise InputError(f"{path} must hold keys and values, such as `datasets: [iris]`")
     return _validated(document, str(path))
+
+
+def with_algorithms(source: str | Path | Mapping[str, Any] | Study, more: Iterable[str]) -> Study:
+    """A study with more algorithms, and the baselines that they name."""
+    chosen, names = study(source), list(more)
+    if not names:
+        return chosen
+    specs = [registry.canonical("algorithm", name, chosen.budget) for name in names]
+    baselines = filter(None, map(registry.matched_baseline, specs))
+    every = [*chosen.algorithms, *baselines, *specs]
+    return chosen.model_copy(update={"algorithms": list(dict.fromkeys(every))})
 
 
 def _validated(document: dict[str, Any], where: str) -> Study:

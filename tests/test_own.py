@@ -1,0 +1,88 @@
+"""Things of one's own: the examples run, entry points are found, failures are explained."""
+
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+import robustssl
+from robustssl import checks, registry, studies
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+@pytest.fixture(autouse=True)
+def _in_the_folder(monkeypatch):
+    monkeypatch.syspath_prepend(EXAMPLES)
+
+
+@pytest.mark.parametrize(
+    "name", ["own_algorithm:NeighbourVote", "own_deep_algorithm:EntropyMinimization"]
+)
+def test_the_algorithms_of_the_examples_keep_every_contract(name):
+    found = dict(checks.check_algorithm(name))
+    assert {promise: reason for promise, reason in found.items() if reason} == {}
+
+
+def test_the_environment_and_the_dataset_of_the_examples_keep_theirs():
+    found = dict(checks.check_environment("own_environment:LargeValues", "wine"))
+    found |= dict(checks.check_dataset("own_dataset:rings"))
+    assert len(found) > 10
+    assert {promise: reason for promise, reason in found.items() if reason} == {}
+
+
+def test_the_study_of_the_examples_runs(tmp_path):
+    got = robustssl.run(
+        EXAMPLES / "own_study.yaml", tmp_path / "s.sqlite", workers=1, progress=False
+    )
+    assert (got.done, got.failed) == (4 * 2 * 2 * 6 * 3, 0)
+
+
+def test_the_examples_are_short():
+    for file in EXAMPLES.glob("own_*.py"):
+        assert len(file.read_text().splitlines()) < 40
+
+
+def test_one_more_algorithm_comes_with_its_baseline():
+    mine = "own_algorithm:NeighbourVote[trust=0.9]"
+    study = studies.with_algorithms("quickstart", [mine, "tsvm"])
+    assert study.algorithms[-3:] == ["supervised_svm", mine, "tsvm"]
+    assert len(study.algorithms) == len(set(study.algorithms)) == 8 + 3
+    assert studies.with_algorithms("quickstart", []) == studies.study("quickstart")
+
+
+@pytest.fixture
+def offered(monkeypatch):
+    """A package that is installed offers an algorithm, and one under a name that is taken."""
+    points = [
+        EntryPoint("vote", "own_algorithm:NeighbourVote", "robustssl.algorithms"),
+        EntryPoint("tsvm", "own_algorithm:NeighbourVote", "robustssl.algorithms"),
+    ]
+    caches = (registry.names, registry.find, registry._entry_points)
+    monkeypatch.setattr(
+        "importlib.metadata.entry_points",
+        lambda group: points if group == "robustssl.algorithms" else [],
+    )
+    for cached in caches:
+        cached.cache_clear()
+    yield
+    for cached in caches:
+        cached.cache_clear()
+
+
+def test_an_installed_package_offers_names(offered, tmp_path, small):
+    assert "vote" in registry.names("algorithm")
+    assert registry.algorithm("vote").__name__ == "NeighbourVote"
+    assert registry.algorithm("tsvm").__name__ == "TSVM"  # what comes with robustssl stays
+    assert any(row["name"] == "vote" for row in registry.catalog("algorithm"))
+    got = robustssl.run(
+        {**small, "algorithms": "vote", "seeds": 1}, tmp_path / "s.sqlite", workers=1
+    )
+    assert got.done == 6
+    assert registry.matched_baseline("vote[trust=0.9]") == "supervised_logistic"
+
+
+def test_a_module_that_was_not_asked_for_is_not_here():
+    assert not registry.is_here("algorithm", "own_environment:LargeValues")
+    assert "antigravity" not in sys.modules

@@ -1,0 +1,124 @@
+"""Submissions: what is sound passes, what was altered is refused with a sentence."""
+
+import json
+
+import pytest
+import yaml
+
+import robustssl
+from robustssl import InputError
+from robustssl.submissions import submit, validate
+
+
+@pytest.fixture(scope="module")
+def submission(tmp_path_factory):
+    top = tmp_path_factory.mktemp("submission")
+    study = {
+        "title": "Mine",
+        "algorithms": ["supervised_logistic", "label_spreading", "supervised_net[steps=5]"],
+        "environments": ["label", "feature"],
+        "datasets": ["iris"],
+        "labels": [3],
+        "seeds": 3,
+    }
+    robustssl.run(study, top / "s.sqlite", workers=1, progress=False)
+    return submit(study, top / "s.sqlite", top / "results")
+
+
+@pytest.fixture
+def copy(submission, tmp_path):
+    """The lines of a submission, to be altered, and what is said of them."""
+    lines = (submission / "records.jsonl").read_text().splitlines()
+    (tmp_path / "study.yaml").write_text((submission / "study.yaml").read_text())
+
+    def said(lines, **how):
+        (tmp_path / "records.jsonl").write_text("".join(line + "\n" for line in lines))
+        return validate(tmp_path, **{"random_state": 0, **how})
+
+    return lines, said
+
+
+def altered(line, **changes):
+    document = json.loads(line)
+    for name, value in changes.items():
+        inner = document
+        *path, last = name.split("__")
+        for part in path:
+            inner = inner[part]
+        inner[last] = value
+    return json.dumps(document)
+
+
+def test_a_sound_submission_passes_every_cell_run_again(submission):
+    assert validate(submission, sample=1000) == []
+    document = yaml.safe_load((submission / "study.yaml").read_text())
+    assert document["command"] == "robustssl run mine/study.yaml"
+
+
+def test_one_altered_score_one_missing_seed_and_one_wrong_split_are_each_a_sentence(copy):
+    lines, said = copy
+    cells = [json.loads(line)["cell"] for line in lines]
+    where = next(i for i, c in enumerate(cells) if c["algorithm"] == "label_spreading")
+    other = next(
+        i for i, c in enumerate(cells) if i > where and c["algorithm"] == "label_spreading"
+    )
+    lines[where] = altered(lines[where], scores__accuracy=0.123)
+    lines[other] = altered(lines[other], provenance__split_digest="0" * 32)
+    gone = {"algorithm": "supervised_logistic", "environment": "label", "seed": 2}
+    lines = [
+        line for line, cell in zip(lines, cells, strict=True) if not gone.items() <= cell.items()
+    ]
+    problems = said(lines, sample=1000)
+    assert len(problems) == 3
+    curve = "supervised_logistic on iris in label (3 labels)"
+    assert problems[0] == f"6 cells of {curve} are missing: seeds 2, t = 0, 0.2, 0.4, 0.6, 0.8, 1"
+    assert "was run on another split: 000" in problems[1]
+    assert "has the accuracy 0.123, and" in problems[2]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"scores__accuracy": 1.5}, "outside"),
+        ({"key": "0" * 32}, "does not belong to the cell"),
+        ({"cell__t": 0.3}, "does not belong to the cell"),
+        ({"error": "ValueError: no"}, "failed: ValueError: no"),
+    ],
+)
+def test_what_else_is_refused(copy, change, sentence):
+    lines, said = copy
+    lines[0] = altered(lines[0], **change)
+    assert any(sentence in problem for problem in said(lines, sample=0))
+
+
+def test_a_cell_twice_or_of_another_study(copy, submission, tmp_path):
+    lines, said = copy
+    assert any("is there 2 times" in problem for problem in said([*lines, lines[0]], sample=0))
+    document = yaml.safe_load((tmp_path / "study.yaml").read_text())
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump({**document, "seeds": [0, 1]}))
+    assert sum("is not of the study" in problem for problem in said(lines, sample=0)) == 36
+
+
+def test_old_code_is_refused(copy, monkeypatch):
+    lines, said = copy
+    monkeypatch.setattr(robustssl.algorithm("label_spreading"), "version", 99)
+    problems = said(lines, sample=0)
+    assert any("is of the versions (2, 1, 1), now (99, 1, 1)" in p for p in problems)
+
+
+def test_a_study_that_is_not_done_is_not_submitted(submission, tmp_path, small):
+    robustssl.run({**small, "seeds": 1}, tmp_path / "s.sqlite", workers=1, progress=False)
+    with pytest.raises(InputError, match="36 of 48 cells have no success"):
+        submit(small, tmp_path / "s.sqlite", tmp_path, "mine")
+    with pytest.raises(InputError, match="give the submission a name"):
+        submit({**small, "seeds": 1}, tmp_path / "s.sqlite", tmp_path)
+    place = submit({**small, "seeds": 1}, tmp_path / "s.sqlite", tmp_path, "mine")
+    with pytest.raises(InputError, match="is there already"):
+        submit({**small, "seeds": 1}, tmp_path / "s.sqlite", tmp_path, "mine")
+    assert validate(place, sample=3) == []
+    assert "lacks study.yaml" in validate(tmp_path)[0]
+
+
+def test_a_leaderboard_is_made_of_submissions(submission, tmp_path):
+    page = robustssl.site(submission.parent, tmp_path / "site")
+    assert "108 trained models" in page.read_text()

@@ -9,9 +9,9 @@ import pytest
 
 import robustssl
 from robustssl import registry
-from robustssl.compare import area_below, break_even, gain
+from robustssl.compare import area_below, break_even, gain, mean_ranks
 from robustssl.reports.looks import _ORDER, looks, style
-from robustssl.reports.plot import draw_curves, draw_gains
+from robustssl.reports.plot import draw_curves, draw_gains, draw_map, draw_metrics, draw_ranks
 from robustssl.reports.table import study_table
 from robustssl.results import KeyedCurve, curves, read
 
@@ -314,6 +314,7 @@ def test_reported_numbers_stand_beside_the_measured(store, tmp_path):
         f"label,Wine,3,LabelSpreading,{t},{s},its loss was 0" for t, s in ((0, 0.9), (1, 0.7))
     ]
     lines += [f"label,wine,7,LabelSpreading,{t},0.5," for t in (0, 1)]
+    lines += [f"label,wine,,LabelSpreading,{t},0.5," for t in (0, 1)]
     (tmp_path / "theirs.csv").write_text("\n".join(lines))
     robustssl.report(store, tmp_path / "r", published=tmp_path / "theirs.csv")
     page = (tmp_path / "r" / "table.md").read_text().partition("## Beside reported numbers")[2]
@@ -337,3 +338,35 @@ def test_a_name_that_is_code_is_text_in_the_tables(tmp_path):
     page = (tmp_path / "r" / "table.md").read_text()
     assert "<img" not in page
     assert "evil:&lt;img&gt;" in page
+
+
+def test_what_differs_by_rounding_alone_is_a_tie():
+    third = [[1 / 3, 1 / 3, 1 / 3]] * 2
+    near = [[1 / 3 + 1e-16, 1 / 3, 1 / 3 - 1e-16]] * 2
+    table = study_table([made("a", third), made("b", near), made("c", np.asarray(third) - 0.1)])
+    assert table["rank"].tolist() == [1, 1, 3]
+    scores = pd.DataFrame([[0.5, 0.5 + 1e-16, 0.1]], columns=["a", "b", "c"])
+    assert mean_ranks(scores).estimate.to_dict() == {"a": 1.5, "b": 1.5, "c": 3.0}
+
+
+def test_figures_show_the_numbers_of_the_table(tmp_path, store):
+    robustssl.report(store, tmp_path)
+    table = pd.read_csv(tmp_path / "table.csv")
+    with style():
+        drawn = draw_metrics(table.assign(source=None, target=None))
+        rows = draw_map(table)
+    first = table[(table.environment == "feature") & (table.dataset == "iris")].sort_values("AUC")
+    evm = drawn.axes[2]
+    points = [line.get_xdata()[0] for line in evm.lines if len(line.get_xdata()) == 1]
+    assert points == pytest.approx(first.EVM_estimate.tolist())
+    assert all(panel.get_ylim() == (-0.5, 2.5) for panel in drawn.axes)
+    told = {text.get_text() for text in rows.axes[0].texts}
+    means = table.dropna(subset="gain").groupby(["algorithm", "environment"]).gain.mean()
+    assert told == {f"{value:+.3f}" for value in means}
+    ranks = draw_ranks(table.assign(source="", target=""))
+    best = table.groupby("algorithm").AUC.mean().idxmax()
+    texts = [text.get_text() for text in ranks.axes[0].texts]
+    mean = mean_ranks(
+        table.pivot(index=["environment", "dataset"], columns="algorithm", values="AUC")
+    )
+    assert any(f"{best} ({mean.estimate[best]:.1f})" in text for text in texts)

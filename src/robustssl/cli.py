@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import signal
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -233,6 +234,7 @@ def serve(
     """Show the pages of a store, also while it is being filled; read only, on this machine."""
     from robustssl.reports.serve import Server
 
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that it tidies up
     with Server(store, host, port) as server:
         out.print(f"{server.url} (Ctrl-C ends it)", **PLAIN)
         with suppress(KeyboardInterrupt):

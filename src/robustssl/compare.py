@@ -77,7 +77,7 @@ def _first_negative(ts: Array, a: Array) -> float | None:
 def mean_ranks(scores: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
     """Mean rank of each algorithm (column) over tasks (rows), 1 the best, with intervals."""
     _check_tasks(scores)
-    ranks = scores.rank(axis=1, ascending=False)
+    ranks = scores.round(12).rank(axis=1, ascending=False)  # or rounding breaks ties
     bounds = (1.0, float(len(ranks.columns)))
     parts = [student_interval(ranks[name].to_numpy(), level, bounds) for name in ranks]
     table = pd.DataFrame([vars(part) for part in parts], index=scores.columns)

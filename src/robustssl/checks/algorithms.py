@@ -228,12 +228,18 @@ def _accuracies(spec: str, task: Callable[[int], Task]) -> list[float]:
     return [float(np.mean(model.predict(X) == y)) for model, (_, _, X, y) in models]
 
 
+@lru_cache(maxsize=16)
+def _of_baseline(spec: str, task: Callable[[int], Task]) -> list[float]:
+    """Which many methods share."""
+    return _accuracies(spec, task)
+
+
 def least_gain(spec: str, task: Callable[[int], Task]) -> float:
     """The lower end of the one-sided 95% interval of the gain over the baseline, paired by seed."""
     baseline = registry.matched_baseline(spec)
     if baseline is None:
         raise BrokenContractError("it names no baseline: give it the attribute `baseline`")
-    gains = np.subtract(_accuracies(spec, task), _accuracies(baseline, task))
+    gains = np.subtract(_accuracies(spec, task), _of_baseline(baseline, task))
     spread = np.std(gains, ddof=1) / np.sqrt(SEEDS)
     return float(np.mean(gains) + student_t.ppf(0.05, SEEDS - 1) * spread)
 

@@ -107,8 +107,13 @@ def _sorted(table: pd.DataFrame, by: str) -> pd.DataFrame:
 
 def _words(frame: pd.DataFrame) -> pd.Series:
     """The key of each row as one text."""
-    keys = frame[[*KEYS]].astype(object)
-    return keys.where(keys.notna(), "").astype(str).agg(" ".join, axis=1)
+
+    def write(value: Any) -> str:
+        if pd.isna(value):
+            return ""
+        return value if isinstance(value, str) else f"{value:g}"
+
+    return frame[[*KEYS]].map(write).agg(" ".join, axis=1)
 
 
 def _published(table: pd.DataFrame, reported: pd.DataFrame) -> pd.DataFrame:

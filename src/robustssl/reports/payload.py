@@ -77,7 +77,7 @@ def _summaries(frame: pd.DataFrame, score: str) -> list[tuple[KeyedCurve, dict[s
             keyed,
             {
                 **_moments(Curve(keyed.ts, keyed.scores)),
-                "seeds": [int(seed) for seed in keyed.seeds],
+                "flat": bool(np.ptp(keyed.scores, axis=-1).max() == 0),
                 "metrics": {
                     name: _numbers(table.iloc[i], list(metrics_of(name)))
                     for name, table in metrics.items()
@@ -111,12 +111,13 @@ def _gain(pair: tuple[Curve, Curve] | None) -> dict[str, Any] | None:
 
 
 def _numbers(row: pd.Series, names: Sequence[str]) -> list[list[float | None]]:
-    """Of each metric the value of the mean curve, and its interval."""
+    """Of each metric the value of the mean curve, and its estimate with an interval."""
 
     def plain(value: Any) -> float | None:
         return float(value) if np.isfinite(value) else None
 
-    return [[plain(row[n]), plain(row[f"{n}_low"]), plain(row[f"{n}_high"])] for n in names]
+    ends = ("", "_estimate", "_low", "_high")
+    return [[plain(row[f"{name}{end}"]) for end in ends] for name in names]
 
 
 def _describe_task(task: tuple[Any, ...]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from robustssl.compare import break_even, friedman, gain, wilcoxon_holm
+from robustssl.compare import break_even, friedman, gain, mean_ranks, wilcoxon_holm
 from robustssl.curve import Curve
 from robustssl.reports.looks import looks
 from robustssl.reports.table import TASK, matched, task_name
@@ -121,6 +121,7 @@ def draw_metrics(table: pd.DataFrame) -> Figure:
                 panel.plot([middle], [y], **{"marker": "o", **shape})
                 panel.plot([low, high], [y, y], color=shape["color"])
             panel.set_yticks(range(len(rows)), list(rows.algorithm) if name == "AUC" else [])
+            panel.set_ylim(-0.5, len(rows) - 0.5)
             panel.set_xlabel(name)
         panels[0].set_title(task_name(task), loc="left")
     return figure
@@ -136,7 +137,7 @@ def draw_ranks(table: pd.DataFrame) -> Figure | None:
     scores = scores.dropna(how="all").dropna(axis=1)
     if len(scores) < 2 or len(scores.columns) < 3:
         return None
-    ranks = scores.rank(axis=1, ascending=False).mean()
+    ranks = mean_ranks(scores).estimate
     look = looks(map(str, ranks.index))
     figure = Figure(figsize=(8, 1.3 + 0.13 * len(ranks)), layout="constrained")
     panel = figure.subplots()

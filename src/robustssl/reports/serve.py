@@ -1,6 +1,8 @@
 """The site of a store that is still running: built again as records arrive, read only."""
 
+import re
 import shutil
+import socket
 import tempfile
 import threading
 import time
@@ -31,17 +33,19 @@ class Server(ThreadingHTTPServer):
     def __init__(self, store: str | Path, host: str = "127.0.0.1", port: int = 8000) -> None:
         with Store(store, create=False):
             self.store = store
+        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._ended = threading.Event()
         self.top = Path(tempfile.mkdtemp(prefix="robustssl-"))
         self.folder, self.version = self.top, 0
         (self.top / "index.html").write_text(_WAITING, encoding="utf-8")
         try:
             super().__init__((host, port), partial(_Handler, directory=str(self.top)))
         except (OSError, OverflowError) as error:
-            shutil.rmtree(self.top)
+            shutil.rmtree(self.top, ignore_errors=True)
             raise InputError(f"cannot serve at {host}:{port}: {error}") from error
         self.open_to_all = host not in LOOPBACK
-        self.url = f"http://{host}:{self.server_address[1]}/"
-        self._ended = threading.Event()
+        shown = f"[{host}]" if ":" in host else host
+        self.url = f"http://{shown}:{self.server_address[1]}/"
         threading.Thread(target=self._watch, daemon=True).start()
 
     def _watch(self) -> None:
@@ -78,21 +82,25 @@ class _Handler(SimpleHTTPRequestHandler):
         self._answer(super().do_HEAD)
 
     def _answer(self, send: Any) -> None:
-        host = self.headers.get("Host", "").rsplit(":", 1)[0].strip("[]")
+        host = re.sub(r":\d*$", "", self.headers.get("Host", "").lower()).strip("[]")
         if not self.server.open_to_all and host not in LOOPBACK:
             self.send_error(
                 403, "this page is for this machine"
             )  # a site elsewhere may not read it
-        elif self.path == "/version":
+        elif self.path.partition("?")[0] == "/version":
             text = str(self.server.version).encode()
             self.send_response(200)
             self.send_header("Content-Type", "text/plain")
             self.send_header("Content-Length", str(len(text)))
             self.end_headers()
-            self.wfile.write(text)
+            if self.command == "GET":
+                self.wfile.write(text)
         else:
             self.directory = str(self.server.folder)
-            send()
+            try:
+                send()
+            except ValueError:  # no path, such as one with a zero in it
+                self.send_error(404)
 
     def end_headers(self) -> None:
         self.send_header("Cache-Control", "no-store")

@@ -130,7 +130,7 @@ def study_table(found: Sequence[KeyedCurve]) -> pd.DataFrame:
 def _ranks(task: pd.DataFrame, by_key: dict[tuple[Any, ...], KeyedCurve]) -> pd.DataFrame:
     """Of the rows of a task that have all the seeds."""
     whole = task[task.seeds == task.seeds.max()]
-    rank = whole.AUC.rank(ascending=False, method="min")
+    rank = whole.AUC.round(12).rank(ascending=False, method="min")  # or rounding breaks ties
     keys = whole[[*KEYS]].to_dict("records")
     curves_ = [by_key[_key(key)] for key in keys]
     first = curves_[int(np.argmin(rank))]

@@ -90,13 +90,15 @@ const quantile = df => D.quantiles[Math.min(Math.max(df, 1), D.quantiles.length)
 const mean = xs => xs.reduce((x, y) => x + y, 0) / xs.length;
 const clip = (x, low, high) => Math.min(Math.max(x, low), high);
 
-/* The mean over tasks, with Student's interval over seeds (the tasks are what they are). */
+/* The mean over tasks, and the mean of the ends of Student's intervals over seeds: wide enough even if a seed
+   moves all tasks alike. The tasks are what they are. */
 function over(parts, low, high) {
   if (!parts.length) return null;
-  const value = mean(parts.map(p => p.value));
-  const error = Math.sqrt(parts.reduce((s, p) => s + p.variance, 0)) / parts.length;
-  const half = quantile(Math.min(...parts.map(p => p.n)) - 1) * error;
-  return {value, low: clip(value - half, low, high), high: clip(value + half, low, high)};
+  const ends = parts.map(p => {
+    const half = quantile(p.n - 1) * Math.sqrt(p.variance);
+    return [clip(p.value - half, low, high), clip(p.value + half, low, high)];
+  });
+  return {value: mean(parts.map(p => p.value)), low: mean(ends.map(e => e[0])), high: mean(ends.map(e => e[1]))};
 }
 
 // ---------------------------------------------------------------- ranking
@@ -129,8 +131,8 @@ function ranking(tasks, algorithms, state) {
     const gains = have.filter(p => p.gain).map(p => expected(p.gain, weightsOf(p.grid)));
     const falls = have.filter(p => p.gain).map(p => p.gain.breakEven[0]);
     const row = {
-      algorithm: a, each, tasks: have.length, complete: have.length === tasks.length,
-      seeds: Math.min(...have.map(p => p.n)),
+      algorithm: a, each, tasks: have.length, seeds: parts.map(p => p ? p.n : 0),
+      gains: parts.map(p => p && p.gain ? over([expected(p.gain, weightsOf(p.grid))], -1, 1) : null),
       ea: over(each.filter(Boolean), 0, 1),
       gain: gains.length === have.length ? over(gains, -1, 1) : null,
       breakEven: falls.length === have.length ? Math.min(...falls.map(t => t === null ? Infinity : t)) : null,
@@ -139,15 +141,15 @@ function ranking(tasks, algorithms, state) {
     names.forEach((name, k) => { row[name] = average(have.map(p => p.metrics[state.convention][k][0])); });
     rows.push(row);
   }
-  const most = Math.max(...rows.map(r => r.seeds));
-  for (const row of rows) row.whole = row.complete && row.seeds === most;
+  const most = tasks.map((_, k) => Math.max(...rows.map(r => r.seeds[k])));
+  for (const row of rows) row.whole = row.seeds.every((n, k) => n === most[k] && n > 0);
   const whole = rows.filter(r => r.whole);
   for (const row of whole) row.ranks = [];
   tasks.forEach((_, k) => {
     for (const row of whole) {
-      const mine = row.each[k].value;
-      const better = whole.filter(r => r.each[k].value > mine).length;
-      const same = whole.filter(r => r.each[k].value === mine).length;
+      const level = r => Math.round(1e12 * r.each[k].value);  // what differs by rounding alone is a tie
+      const better = whole.filter(r => level(r) > level(row)).length;
+      const same = whole.filter(r => level(r) === level(row)).length;
       row.ranks.push(better + (same + 1) / 2);
     }
   });
@@ -165,17 +167,19 @@ function ranking(tasks, algorithms, state) {
 // ---------------------------------------------------------------- state, kept in the address
 
 const DEFAULTS = {score: D.scores[0], convention: "definition", environment: "", data: "", labels: "", dataset: "",
-  family: "", targets: "", sort: "-ea", show: "score", draw: "", p: "beta:1,1"};
+  family: "", targets: "", sort: "-ea", show: "score", draw: "", p: "beta:1,1", share: "50"};
 
-function readState() {
+/* What the address says of the names that a page has controls for. */
+function readState(...names) {
   const asked = new URLSearchParams(location.hash.slice(1));
-  const state = {};
-  for (const [name, value] of Object.entries(DEFAULTS)) state[name] = asked.get(name) ?? value;
+  const state = {...DEFAULTS};
+  for (const name of names) state[name] = asked.get(name) ?? state[name];
   if (!D.scores.includes(state.score)) state.score = D.scores[0];
-  if (!D.conventions[state.convention]) state.convention = "definition";
+  if (!Object.hasOwn(D.conventions, state.convention)) state.convention = "definition";
   state.density = readDensity(state.p);
   return state;
 }
+window.addEventListener("hashchange", () => location.reload());  // a person wrote another address
 
 function writeState(state) {
   const kept = new URLSearchParams();
@@ -183,13 +187,13 @@ function writeState(state) {
   history.replaceState(null, "", "#" + kept);
 }
 
-const HAND = [0, 0.2, 0.4, 0.6, 0.8, 1];
+const HAND = [0, 0.2, 0.4, 0.6, 0.8, 1], LEAST = 0.01, MOST = 1000;
 function readDensity(text) {
   const [kind, list] = text.split(":");
   const numbers = (list || "").split(",").map(Number);
-  if (kind === "hand" && numbers.length === HAND.length && numbers.every(x => x >= 0) && numbers.some(x => x > 0))
+  if (kind === "hand" && numbers.length === HAND.length && numbers.every(x => x >= 0 && x <= 1) && numbers.some(x => x > 0))
     return {kind, ts: HAND, values: numbers};
-  if (kind === "beta" && numbers.length === 2 && numbers.every(x => x > 0 && x <= 1000))
+  if (kind === "beta" && numbers.length === 2 && numbers.every(x => x >= LEAST && x <= MOST))
     return {kind, a: numbers[0], b: numbers[1]};
   return {kind: "beta", a: 1, b: 1};
 }
@@ -239,7 +243,9 @@ function download(name, blob) {
 
 function tableCsv(table) {
   const quote = text => /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  return [...table.rows].map(row => [...row.cells].map(c => quote(c.dataset.text ?? c.textContent.trim())).join(",")).join("\n") + "\n";
+  const wanted = [...table.rows[0].cells].map(cell => cell.querySelector("button") !== null);  // not the boxes
+  return [...table.rows].map(row => [...row.cells].filter((_, k) => wanted[k])
+    .map(c => quote(c.textContent.trim())).join(",")).join("\n") + "\n";
 }
 
 /* A select whose options come from the data; an empty one for all. */
@@ -251,7 +257,7 @@ const unique = xs => [...new Set(xs)];
 /* A table that sorts by its headings. Columns: name, title, of(row) -> number or text, write(row). */
 function sortedTable(host, columns, rows, state, changed) {
   const descending = state.sort.startsWith("-"), by = state.sort.replace("-", "");
-  const column = columns.find(c => c.name === by) ?? columns[0];
+  const column = columns.find(c => c.name === by && c.of) ?? columns.find(c => c.of);
   const last = x => x === null || x === undefined || Number.isNaN(x);
   const ordered = [...rows].sort((x, y) => {
     if (x.whole !== y.whole) return x.whole ? -1 : 1;
@@ -280,17 +286,17 @@ const css = name => getComputedStyle(document.documentElement).getPropertyValue(
 function chart(host, lines, label) {
   host.replaceChildren();
   if (!lines.length) { host.append(make("p", {}, "Nothing to draw: choose algorithms in the table.")); return; }
-  const ts = lines[0].ts, data = [ts], series = [{label: "t"}], bands = [];
-  for (const line of lines) {
-    data.push(line.mean);
-    series.push({label: line.name, stroke: line.colour, width: 2, dash: line.dash, points: {show: true, size: 6}});
+  const ts = unique(lines.flatMap(l => l.ts)).sort((a, b) => a - b), data = [ts], series = [{label: "t"}], bands = [];
+  const onto = (line, values) => ts.map(t => line.ts.includes(t) ? values[line.ts.indexOf(t)] : null);
+  for (const line of lines.filter(l => l.low)) {  // bands first, so that lines lie above them
+    data.push(onto(line, line.high), onto(line, line.low));
+    const hidden = {stroke: "transparent", width: 0, points: {show: false}, label: "", spanGaps: true};
+    series.push(hidden, {...hidden});
+    bands.push({series: [series.length - 2, series.length - 1], fill: line.colour + "22"});
   }
-  for (const line of lines.filter(l => l.low)) {
-    const fillColour = line.colour + "22";
-    data.push(line.high, line.low);
-    const hidden = {stroke: "transparent", width: 0, points: {show: false}};
-    series.push({...hidden, label: ""}, {...hidden, label: ""});
-    bands.push({series: [series.length - 2, series.length - 1], fill: fillColour});
+  for (const line of lines) {
+    data.push(onto(line, line.mean));
+    series.push({label: line.name, stroke: line.colour, width: 2, dash: line.dash, spanGaps: true, points: {show: true, size: 6}});
   }
   const readout = make("p", {className: "readout", "aria-live": "polite"}, "Hover or tap to read values; click to hold them.");
   const canvas = make("div", {role: "img", "aria-label": `${label} over t of ${lines.map(l => l.name).join(", ")}; the numbers are in the table`});
@@ -304,14 +310,37 @@ function chart(host, lines, label) {
     hooks: {setCursor: [u => {
       const i = u.cursor.idx;
       if (i === null || i === undefined) return;
-      const values = lines.map(l => ({name: l.name, value: l.mean[i], low: l.low ? l.low[i] : NaN, high: l.high ? l.high[i] : NaN}))
-        .sort((x, y) => y.value - x.value);
+      const values = lines.filter(l => l.ts.includes(ts[i])).map(l => {
+        const k = l.ts.indexOf(ts[i]);
+        return {name: l.name, value: l.mean[k], low: l.low ? l.low[k] : NaN, high: l.low ? l.high[k] : NaN};
+      }).sort((x, y) => y.value - x.value);
       readout.textContent = `t = ${ts[i]}: ` + values.map(v => `${v.name} ${interval(v)}`).join(" · ");
     }]},
   }, data, canvas);
   host.plot = plot;
-  host.append(make("button", {type: "button", className: "small", onclick: () =>
-    host.querySelector("canvas").toBlob(blob => download("curves.png", blob))}, "Save the chart (PNG)"));
+  host.append(make("button", {type: "button", className: "small", onclick: () => saveChart(host.querySelector("canvas"), lines)},
+    "Save the chart (PNG)"));
+}
+
+/* The chart on paper of its own, with its legend. */
+function saveChart(canvas, lines) {
+  const scale = window.devicePixelRatio || 1, row = 20 * scale;
+  const copy = make("canvas", {width: canvas.width, height: canvas.height + row * (lines.length + 1)});
+  const pen = copy.getContext("2d");
+  pen.fillStyle = css("--paper");
+  pen.fillRect(0, 0, copy.width, copy.height);
+  pen.drawImage(canvas, 0, 0);
+  pen.font = `${13 * scale}px sans-serif`;
+  lines.forEach((line, k) => {
+    const y = canvas.height + row * (k + 0.5);
+    pen.strokeStyle = line.colour;
+    pen.lineWidth = 2 * scale;
+    pen.setLineDash(line.dash.map(d => d * scale));
+    pen.beginPath(); pen.moveTo(row, y); pen.lineTo(3 * row, y); pen.stroke();
+    pen.fillStyle = css("--ink");
+    pen.fillText(line.name, 3.4 * row, y + 4 * scale);
+  });
+  copy.toBlob(blob => download("curves.png", blob));
 }
 
 function legend(lines) {
@@ -327,19 +356,26 @@ function legend(lines) {
   return make("ul", {className: "legend"}, ...lines.map(line => make("li", {}, sample(line), " " + line.name)));
 }
 
-/* The mean of the curves of an algorithm over tasks that have the same grid. */
+/* The mean of the curves of an algorithm over tasks, at every t that one of them has: a curve is linear between its points. */
 function lineOf(a, tasks, state) {
   const parts = tasks.map(t => curveOf(t, a, state.score)).filter(Boolean);
   const used = state.show === "gain" ? parts.filter(p => p.gain) : parts;
   if (!used.length) return null;
-  const grid = used[0].grid, same = used.filter(p => p.grid === grid), ts = D.grids[grid];
-  const at = ts.map((_, i) => {
-    const unit = ts.map((_, j) => i === j ? 1 : 0);
-    return over(same.map(p => expected(state.show === "gain" ? p.gain : p, unit)), state.show === "gain" ? -1 : 0, 1);
-  });
+  const ts = unique(used.flatMap(p => D.grids[p.grid])).sort((a, b) => a - b);
+  const at = ts.map(t => over(used.map(p => expected(state.show === "gain" ? p.gain : p, between(D.grids[p.grid], t))),
+    state.show === "gain" ? -1 : 0, 1));
   const found = D.algorithms[a];
   return {name: found.name, ts, mean: at.map(x => x.value), ...(Number.isNaN(at[0].low) ? {} : {low: at.map(x => x.low), high: at.map(x => x.high)}),
     colour: found.colour === "#000000" ? css("--ink-line") : found.colour, dash: found.dash};
+}
+
+/* Weights of the points of a grid that give the value at t. */
+function between(ts, t) {
+  return ts.map((s, i) => {
+    if (i > 0 && t >= ts[i - 1] && t < s) return (t - ts[i - 1]) / (s - ts[i - 1]);
+    if (t === s) return 1;
+    return i + 1 < ts.length && t > s && t < ts[i + 1] ? (ts[i + 1] - t) / (ts[i + 1] - s) : 0;
+  });
 }
 
 // ---------------------------------------------------------------- the density
@@ -448,7 +484,11 @@ function bindFilters(state, changed) {
       fill(control, from, WORDS);
     }
     if (control.multiple) for (const option of control.options) option.selected = state[name].split("|").includes(option.value);
-    else control.value = state[name];
+    else {
+      if (![...control.options].some(o => o.value === state[name])) state[name] = DEFAULTS[name];
+      control.value = state[name];
+    }
+    if (control.dataset.from === "targets") control.closest("label").hidden = !D.algorithms.some(a => a.targets.length);
     control.addEventListener("input", () => {
       state[name] = control.multiple ? [...control.selectedOptions].map(o => o.value).join("|") : control.value;
       changed();
@@ -457,7 +497,7 @@ function bindFilters(state, changed) {
 }
 
 function leaderboard() {
-  const state = readState(), table = find("#ranking");
+  const state = readState("score", "convention", "environment", "data", "labels", "family", "targets", "sort"), table = find("#ranking");
   function update(focus) {
     const tasks = chosenTasks(state), rows = ranking(tasks, chosenAlgorithms(state), state);
     sortedTable(table, rankColumns(state, tasks), rows, state, update);
@@ -471,7 +511,7 @@ function leaderboard() {
 }
 
 function explorer() {
-  const state = readState(), table = find("#ranking"), host = find("#chart");
+  const state = readState(...Object.keys(DEFAULTS)), table = find("#ranking"), host = find("#chart");
   let drawn = "";
   function update(focus) {
     const begin = performance.now();
@@ -481,10 +521,12 @@ function explorer() {
     const columns = rankColumns(state, tasks);
     columns.unshift({name: "draw", label: "draw", write: row => make("input", {type: "checkbox", checked: chosen.includes(row.algorithm),
       ariaLabel: "draw " + D.algorithms[row.algorithm].name, onchange: event => {
-        const names = new Set(chosen.map(a => D.algorithms[a].name));
-        names[event.target.checked ? "add" : "delete"](D.algorithms[row.algorithm].name);
+        const mine = D.algorithms[row.algorithm].name, kept = state.draw && state.draw !== "none" ? state.draw.split("|") : null;
+        const names = new Set(kept ?? chosen.map(a => D.algorithms[a].name));
+        names[event.target.checked ? "add" : "delete"](mine);
         state.draw = [...names].join("|") || "none";
         update();
+        [...table.querySelectorAll("input")].find(box => box.ariaLabel === "draw " + mine).focus();
       }})});
     columns.heading = 2;
     sortedTable(table, columns, rows, state, update);
@@ -513,11 +555,14 @@ function explorer() {
       state.p = kind.value === "hand" ? "hand:" + HAND.map(() => 0.5).join(",") : "beta:1,1";
       update(); redraw();
     });
-    for (const input of [a, b]) input.addEventListener("input", () => {
-      if (!(a.value > 0 && b.value > 0)) return;
-      state.p = `beta:${a.value},${b.value}`;
-      update(); densityEditor(find("#density"), state, update);
-    });
+    for (const input of [a, b]) {
+      input.addEventListener("input", () => {
+        const [x, y] = [a, b].map(field => clip(Number(field.value) || LEAST, LEAST, MOST));
+        state.p = `beta:${x},${y}`;
+        update(); densityEditor(find("#density"), state, update);
+      });
+      input.addEventListener("change", () => { input.value = clip(Number(input.value) || LEAST, LEAST, MOST); });
+    }
     for (const button of document.querySelectorAll("[data-density]")) button.addEventListener("click", () => {
       state.p = button.dataset.density;
       update(); redraw();
@@ -543,48 +588,73 @@ function drawnAlgorithms(rows, state) {
 
 /* A question in words: which method is safest, if about this share is inconsistent? */
 function overview() {
-  const form = find("#ask");
+  const form = find("#ask"), state = readState("data", "environment", "share");
   fill(form.data, unique(D.tasks.map(t => t.data)), WORDS);
   fill(form.environment, unique(D.tasks.map(t => t.kind)), JSON.parse(form.dataset.words));
-  const state = {...readState(), sort: "-safe"};
+  for (const name of ["data", "environment", "share"]) {
+    form[name].value = state[name];
+    if (form[name].value !== state[name]) form[name].value = DEFAULTS[name];
+  }
   function answer() {
-    const share = form.share.value / 100;
-    form.querySelector("output").textContent = `${form.share.value}%`;
-    state.environment = form.environment.value;
-    state.data = form.data.value;
+    for (const name of ["data", "environment", "share"]) state[name] = form[name].value;
+    const share = state.share / 100;
+    form.querySelector("output").textContent = `${state.share}%`;
     state.p = `beta:${(1 + 20 * share).toFixed(1)},${(1 + 20 * (1 - share)).toFixed(1)}`;
     state.density = readDensity(state.p);
-    const tasks = chosenTasks(state);
-    const rows = ranking(tasks, chosenAlgorithms(state), state).filter(r => r.whole);
-    rows.sort((x, y) => (Number.isNaN(y.ea.low) ? y.ea.value : y.ea.low) - (Number.isNaN(x.ea.low) ? x.ea.value : x.ea.low));
-    const first = rows[0], said = find("#answer");
-    if (!first) { said.replaceChildren(make("p", {}, "No method was run on all tasks of this kind.")); return; }
-    const found = D.algorithms[first.algorithm];
-    const harm = first.gain ? first.gain.low < 0
-      ? ` It may not beat the labeled data alone: its gain is ${interval(first.gain, signed)}.`
-      : ` It beats the same learner on the labeled data alone by ${interval(first.gain, signed)}.`
-      : found.supervised ? " It uses the labeled data alone." : "";
-    const kept = new URLSearchParams({environment: state.environment, data: state.data, p: state.p});
-    for (const [name, value] of [...kept]) if (!value) kept.delete(name);
-    said.replaceChildren(
-      make("p", {className: "verdict"}, "Safest: ", make("strong", {}, link("algorithms", found)),
-        `, expected accuracy ${interval(first.ea)} over ${tasks.length} ${tasks.length === 1 ? "task" : "tasks"}.${harm}`),
-      make("p", {}, "Safest means: the lower end of its 95% interval is the highest. The next, and the baselines:"),
-      make("table", {className: "numbers"},
-        make("thead", {}, make("tr", {}, ...["method", "expected accuracy", "gain over labeled alone"].map(t => make("th", {scope: "col"}, t)))),
-        make("tbody", {}, ...rows.slice(0, 6).map(r => make("tr", {}, make("th", {scope: "row"}, link("algorithms", D.algorithms[r.algorithm])),
-          make("td", {}, interval(r.ea)), make("td", {}, D.algorithms[r.algorithm].supervised ? "is a baseline" : interval(r.gain, signed)))))),
-      make("p", {}, make("a", {href: `explorer.html#${kept}`}, "See it in the explorer")));
+    const tasks = chosenTasks(state), rows = ranking(tasks, chosenAlgorithms(state), state).filter(r => r.whole);
+    find("#answer").replaceChildren(...(rows.length ? verdict(rows, tasks, state)
+      : [make("p", {}, "No method was run on all tasks of this kind.")]));
+    writeState({...state, p: DEFAULTS.p});
   }
   form.addEventListener("input", answer);
   form.addEventListener("submit", event => event.preventDefault());
+  window.addEventListener("pageshow", answer);  // a browser that goes back may fill in the form itself
   answer();
+}
+
+const sure = part => Number.isNaN(part.low) ? part.value : part.low;
+
+/* Tasks on which a method is worse than the same learner on the labeled data alone, beyond chance. */
+const harmed = (row, tasks) => tasks.filter((_, k) => row.gains[k] && row.gains[k].high < 0);
+
+/* Of the methods that harm on no task, the one whose expected score has the highest lower end. */
+function verdict(rows, tasks, state) {
+  rows.sort((x, y) => (harmed(x, tasks).length > 0) - (harmed(y, tasks).length > 0) || sure(y.ea) - sure(x.ea));
+  const [first] = rows, found = D.algorithms[first.algorithm], seeds = Math.min(...first.seeds);
+  const rivals = rows.filter(r => r !== first && !harmed(r, tasks).length && r.ea.high >= first.ea.low);
+  const name = i => D.tasks[i].name;
+  const said = [`, expected accuracy ${interval(first.ea)}.`];
+  if (found.supervised) said.push(" It uses the labeled data alone.");
+  else if (first.gain && !(first.gain.low > 0)) said.push(` It may not beat the labeled data alone: its gain is ${interval(first.gain, signed)}.`);
+  else if (first.gain) said.push(` It beats the same learner on the labeled data alone, by ${interval(first.gain, signed)} on average.`);
+  if (seeds < 2) said.push(" One seed tells no interval: nothing of this is certain.");
+  else if (rivals.length) said.push(` ${rivals.length} more of ${rows.length} methods overlap with it: the order among these is not certain.`);
+  const shown = rows.slice(0, 6);
+  for (const baseline of rows.filter(r => D.algorithms[r.algorithm].supervised).slice(0, 1)) if (!shown.includes(baseline)) shown.push(baseline);
+  const kept = new URLSearchParams({environment: state.environment, data: state.data, p: state.p});
+  for (const [key, value] of [...kept]) if (!value) kept.delete(key);
+  const worst = row => row.gains.filter(Boolean).length ? row.gains.reduce((x, y) => !x || (y && y.value < x.value) ? y : x) : null;
+  return [
+    make("p", {className: "verdict"}, "Safest: ", make("strong", {}, link("algorithms", found)), said.join("")),
+    make("p", {}, `Safest means: on none of the tasks is it worse than the same learner on the labeled data alone beyond chance, and of such
+      methods the lower end of its 95% interval is the highest. Averages over ${tasks.length} ${tasks.length === 1 ? "task" : "tasks"}
+      (${tasks.slice(0, 9).map(name).join("; ")}${tasks.length > 9 ? "; …" : ""}), at least ${seeds} ${seeds === 1 ? "seed" : "seeds"} each,
+      with t about ${state.share}% (a Beta density around it).`),
+    make("table", {className: "numbers"},
+      make("thead", {}, make("tr", {}, ...["method", "expected accuracy", "gain over labeled alone", "on its worst task", "harms on"]
+        .map(t => make("th", {scope: "col"}, t)))),
+      make("tbody", {}, ...shown.map(r => make("tr", {}, make("th", {scope: "row"}, link("algorithms", D.algorithms[r.algorithm])),
+        make("td", {}, interval(r.ea)), make("td", {}, D.algorithms[r.algorithm].supervised ? "is a baseline" : interval(r.gain, signed)),
+        make("td", {}, interval(worst(r), signed)), make("td", {}, harmed(r, tasks).map(name).join("; ") || "none"))))),
+    make("p", {}, make("a", {href: `explorer.html#${kept}`}, "See it in the explorer")),
+  ];
 }
 
 function curveColumns(state, first) {
   const metric = (name, k) => ({name, low: ["EVM", "VS"].includes(name), of: row => row.part.metrics[state.convention][k][0],
-    write: row => { const [value, low, high] = row.part.metrics[state.convention][k];
-      return low === null ? show(value) : `${show(value)} [${show(low)}, ${show(high)}]`; }});
+    write: row => { const [plain, estimate, low, high] = row.part.metrics[state.convention][k];
+      if (low === null) return show(plain);
+      return `${show(estimate)} [${show(low)}, ${show(high)}]` + (show(plain) === show(estimate) ? "" : ` (${show(plain)})`); }});
   const w = row => weights(D.grids[row.part.grid], {kind: "beta", a: 1, b: 1});
   return [
     first,
@@ -592,22 +662,27 @@ function curveColumns(state, first) {
     {name: "gain", of: row => row.part.gain && expected(row.part.gain, w(row)).value,
       write: row => row.part.gain ? interval(over([expected(row.part.gain, w(row))], -1, 1), signed) : ""},
     {name: "breakEven", label: "break-even", of: row => row.part.gain && (row.part.gain.breakEven[0] ?? Infinity),
-      write: row => row.part.gain ? row.part.gain.breakEven[0] === null ? "none" : show(row.part.gain.breakEven[0], 2) : ""},
+      write: row => row.part.gain ? breakEven(row.part.gain) : "", title: "with its 95% interval"},
     {name: "note", label: "note", of: row => note(row), write: row => note(row)},
     {name: "seeds", of: row => row.part.n, write: row => String(row.part.n)},
     {name: "seconds", label: "s a cell", low: true, of: row => row.part.seconds, write: row => row.part.seconds.toPrecision(2)},
   ];
 }
 
+function breakEven(gain) {
+  const [at, low, high] = gain.breakEven.map(t => t === null ? "none" : show(t, 2));
+  return gain.n > 1 ? `${at} [${low}, ${high}]` : at;
+}
+
 /* A learner that nothing moves may not look at its unlabeled data at all. */
 function note(row) {
-  const [flat] = row.part.metrics.definition[D.conventions.definition.indexOf("EVM")];
-  return flat === 0 && !D.algorithms[row.algorithm].supervised ? "flat: do its unlabeled data do anything?" : "";
+  const flat = row.part.flat && !D.algorithms[row.algorithm].supervised;
+  return !flat ? "" : row.part.mean[0] === 1 ? "flat at 1" : "flat: do its unlabeled data do anything?";
 }
 
 function curvePage(rowsOf, first, linesOf) {
-  const state = readState(), table = find("#numbers");
-  if (!location.hash) state.sort = "-AUC";
+  const state = readState("score", "convention", "show", "sort"), table = find("#numbers");
+  if (!curveColumns(state, first).some(c => c.name === state.sort.replace("-", ""))) state.sort = "-" + D.conventions[state.convention][0];
   function update(focus) {
     const rows = rowsOf(state), columns = curveColumns(state, first);
     columns.heading = 0;
@@ -619,6 +694,7 @@ function curvePage(rowsOf, first, linesOf) {
   bindFilters(state, () => update());
   find("#csv").addEventListener("click", () => download("numbers.csv", new Blob([tableCsv(table)])));
   update();
+  window.addEventListener("resize", () => update());
 }
 
 function taskPage() {
@@ -666,5 +742,9 @@ if (document.body.dataset.live) {
 
 const begin = {overview, leaderboard, explorer, task: taskPage, algorithm: algorithmPage}[document.body.dataset.page];
 begin();
-window.robustssl = {weights, betaCdf, expected, over, ranking, curveOf};
+find(".skip").addEventListener("click", event => {  // the fragment is the state's
+  event.preventDefault();
+  find("main").focus();
+});
+window.robustssl = {weights, expected, over};
 })();

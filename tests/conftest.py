@@ -35,6 +35,13 @@ def small():
     }
 
 
+def pytest_collection_modifyitems(items):
+    if not os.environ.get("TEST_EVERYTHING"):
+        for item in items:
+            if item.get_closest_marker("slow"):
+                item.add_marker(pytest.mark.skip(reason="slow: TEST_EVERYTHING=1 make test"))
+
+
 def missing(program):
     """Where everything must be tested, a program that is not there is a failure."""
     (pytest.fail if os.environ.get("TEST_EVERYTHING") else pytest.skip)(f"{program} is missing")

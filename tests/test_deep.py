@@ -97,6 +97,7 @@ BETTER_ON_DIGITS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SEMI)
 def test_on_digits_better_or_not_worse(name):
     least = 0 if name in BETTER_ON_DIGITS else -contracts.MARGIN

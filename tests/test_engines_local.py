@@ -98,6 +98,7 @@ def results(path):
     return {record.key: (record.scores, record.digest) for record in records}
 
 
+@pytest.mark.slow
 def test_killed_at_ten_random_moments_it_ends_as_if_unbroken(tmp_path):
     study = tmp_path / "study.yaml"
     document = {

@@ -10,6 +10,7 @@ import pytest
 import robustssl
 from robustssl import registry
 from robustssl.compare import area_below, break_even, gain, mean_ranks
+from robustssl.reports.folder import _sorted
 from robustssl.reports.looks import _ORDER, looks, style
 from robustssl.reports.plot import draw_curves, draw_gains, draw_map, draw_metrics, draw_ranks
 from robustssl.reports.table import study_table
@@ -300,10 +301,12 @@ def test_figures_of_a_report(tmp_path):
 
 
 def test_rows_are_sorted_by_any_metric(store, tmp_path):
-    for metric, ascending in (("EVM", True), ("WA", False)):
-        robustssl.report(store, tmp_path, sort=metric)
-        values = pd.read_csv(tmp_path / "table.csv")[metric]
-        assert values.is_monotonic_increasing if ascending else values.is_monotonic_decreasing
+    table = study_table(curves(read(store)))
+    for metric in ("EVM", "VS"):
+        assert _sorted(table, metric)[metric].is_monotonic_increasing
+    for metric in ("WA", "AUC", "Acc0"):
+        assert _sorted(table, metric)[metric].is_monotonic_decreasing
+    assert _sorted(table, "RCC").RCC.dropna().is_monotonic_decreasing
     with pytest.raises(robustssl.InputError, match="unknown metric to sort by 'AUCC'"):
         robustssl.report(store, tmp_path, sort="AUCC")
 

@@ -365,14 +365,17 @@ def test_the_safest_is_the_surest_of_those_that_harm_nowhere(show, store):
     P = stats.beta(1 + 20 * 0.2, 1 + 20 * 0.8)
     tasks = by_name(store, "feature")
     whole = [name for name in tasks["wine"] if name != "evil:Short"]
-    lows, harm = {}, {}
+    lows, harm, told = {}, {}, {}
     for name in whole:
         found = [part[name].interval(expected_accuracy(P)) for part in tasks.values()]
+        told[name] = averaged(found)
         lows[name] = np.mean([i.low for i in found])
         base = registry.matched_baseline(name)
         pairs = [(part[name], part[base]) for part in tasks.values()] if base else []
         harm[name] = any(gain(*p).interval(expected_accuracy(P)).high < 0 for p in pairs)
-    shown = [row["method"] for row in table(browser, "#answer table")]
+    rows = table(browser, "#answer table")
+    assert all(row["expected accuracy"] == told[row["method"]] for row in rows)
+    shown = [row["method"] for row in rows]
     order = [(harm[name], -round(lows[name], 9)) for name in shown]
     assert set(shown) == set(whole)
     assert order == sorted(order)

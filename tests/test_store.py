@@ -424,7 +424,8 @@ def altered(file, column, value):
 )
 def test_a_store_that_was_meddled_with_is_refused_with_a_sentence(file, tmp_path, column, value):
     altered(file, column, value)
-    for words in (["status"], ["export", "x.csv"], ["report"], ["metrics"]):
+    table, folder = str(tmp_path / "x.csv"), str(tmp_path / "r")
+    for words in (["status"], ["export", table], ["report", "-o", folder], ["metrics"]):
         place = [str(tmp_path / "s.sqlite")]
         call = [*words, *place] if words == ["metrics"] else [*words, "-s", *place]
         answer = CliRunner().invoke(app, call)
@@ -444,7 +445,8 @@ def test_a_store_never_loads_what_it_names(file, tmp_path, monkeypatch):
     curves = [["strangers_module:A", "strangers_module:B", "iris", 5]]
     file.note("study x", {"title": "x", "curves": curves, "ts": [0, 1], "seeds": [0]})
     table, pages = str(tmp_path / "x.csv"), str(tmp_path / "p")
-    for words in (["status"], ["report"], ["export", table], ["site", pages]):
+    folder = str(tmp_path / "r")
+    for words in (["status"], ["report", "-o", folder], ["export", table], ["site", pages]):
         answer = CliRunner().invoke(app, [*words, "-s", str(tmp_path / "s.sqlite")])
         assert "executed" not in str(answer.exception)
     assert "strangers_module" not in sys.modules

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from robustssl.data import Kind
@@ -20,6 +20,13 @@ Matrix = npt.NDArray[Any]
 def fit_preprocessing(
     X: Matrix, kind: Kind, encoder: str = "tfidf"
 ) -> Callable[[Matrix], npt.NDArray[np.float64]]:
+    """What turns rows into numbers, fitted on the rows given."""
+    return cast(
+        Callable[[Matrix], npt.NDArray[np.float64]], preprocessing(X, kind, encoder).transform
+    )
+
+
+def preprocessing(X: Matrix, kind: Kind, encoder: str = "tfidf") -> Pipeline:
     """Rows as numbers, standardised by the rows given: tables feature by feature, images pixel by
     pixel, texts on one scale, as the leading components of their TF-IDF or by an encoder.
     """
@@ -33,8 +40,7 @@ def fit_preprocessing(
         from robustssl.language import encode
 
         steps = [FunctionTransformer(encode, kw_args={"encoder": encoder}), _OneScale()]
-    model = make_pipeline(*steps).fit(X)
-    return cast(Callable[[Matrix], npt.NDArray[np.float64]], model.transform)
+    return make_pipeline(*steps).fit(X)
 
 
 def _flat(X: Matrix) -> Matrix:

@@ -21,12 +21,7 @@ def load(path: str = "", size: int = 32) -> Dataset:
         raise InputError(f"there is no folder {path!r}; write image_folder[path=FOLDER]")
     if not isinstance(size, int) or size < 1:
         raise InputError(f"size is a number of pixels, 1 or more, unlike {size!r}")
-    files = sorted(
-        file
-        for file in root.rglob("*")
-        if file.suffix.lower() in _SUFFIXES
-        and not any(part.startswith(".") for part in file.relative_to(root).parts)
-    )
+    files = image_files(root)
     depths = {len(file.relative_to(root).parts) for file in files}
     if depths not in ({2}, {3}):
         raise InputError(f"{path} must hold images as CLASS/file or as DOMAIN/CLASS/file")
@@ -37,7 +32,7 @@ def load(path: str = "", size: int = 32) -> Dataset:
     )
     return Dataset(
         root.name,
-        np.stack([_image(file, size) for file in files]),
+        np.stack([read_image(file, size) for file in files]),
         y.astype(np.intp),
         kind="image",
         domain=domain,
@@ -45,7 +40,18 @@ def load(path: str = "", size: int = 32) -> Dataset:
     )
 
 
-def _image(file: Path, size: int) -> np.ndarray:
+def image_files(root: Path) -> list[Path]:
+    """The images below a folder, but for hidden ones."""
+    return sorted(
+        file
+        for file in root.rglob("*")
+        if file.suffix.lower() in _SUFFIXES
+        and not any(part.startswith(".") for part in file.relative_to(root).parts)
+    )
+
+
+def read_image(file: Path, size: int) -> np.ndarray:
+    """An image as bytes of three colours, size x size."""
     try:
         with Image.open(file) as image:
             if image.mode.startswith("I"):  # 16 bits a pixel

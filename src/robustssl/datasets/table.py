@@ -21,7 +21,7 @@ def load(path: str = "", target: str = "", domain: str | None = None) -> Dataset
         if target or domain:
             raise InputError(f"{path} holds arrays: y is the target and, if it is there, domain")
         return _of_arrays(Path(path))
-    frame = _frame(Path(path))
+    frame = read_frame(Path(path))
     for column in filter(None, [target, domain]):
         if column not in frame:
             raise unknown(f"column of {path}", column, map(str, frame.columns))
@@ -60,7 +60,8 @@ def _of_arrays(path: Path) -> Dataset:
     return _dataset(path, X, y, domain)
 
 
-def _frame(path: Path) -> pd.DataFrame:
+def read_frame(path: Path) -> pd.DataFrame:
+    """A csv or Parquet file."""
     if not path.is_file():
         raise InputError(f"there is no file {path}; write table[path=mine.csv,target=COLUMN]")
     try:

@@ -1,0 +1,142 @@
+"""Will unlabeled rows help or harm? Measured on the user's own labels, held out fold by fold."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from joblib import Parallel, delayed
+from scipy.special import stdtrit
+from sklearn.model_selection import RepeatedStratifiedKFold
+
+from robustssl import registry
+from robustssl.audit.estimate import LEVEL, Estimate
+from robustssl.audit.model import Model
+from robustssl.audit.pair import Pair, take
+from robustssl.environments import count
+from robustssl.errors import InputError
+
+Rows = npt.NDArray[np.intp]
+Scores = npt.NDArray[np.float64]
+
+METHODS = ("self_training", "label_spreading", "ssgmm", "safe_ensemble", "cast")
+FOLDS, REPEATS = 5, 2
+TS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+MOST, FEWER = 2000, 1000  # unlabeled rows of a training, and of one of the curve
+
+
+@dataclass(frozen=True, eq=False)
+class Gains:
+    """Accuracies on held-out labeled rows, fold by fold, by algorithm.
+
+    scores: with the unlabeled rows as they are. curves: (folds, t), with a share t of those that
+    look foreign. reach: how many are, by estimate, at t = 0 and t = 1. failed: algorithms that
+    could not be trained, and why.
+    """
+
+    scores: dict[str, Scores]
+    curves: dict[str, Scores]
+    baselines: dict[str, str]
+    reach: tuple[float, float]
+    failed: dict[str, str]
+
+    def gain(self, algorithm: str, over: str | None = None, tests: int = 1) -> Estimate:
+        """Over the matched baseline, or another learner; as one of so many tests."""
+        other = over or self.baselines[algorithm]
+        return self.interval(self.scores[algorithm] - self.scores[other], tests)
+
+    def interval(self, values: Scores, tests: int = 1) -> Estimate:
+        """Of the mean over folds, which share rows: Student's, with the variance of Nadeau and
+        Bengio (2003).
+        """
+        n, mean = len(values), values.mean()
+        quantile = stdtrit(n - 1, 1 - (1 - LEVEL) / 2 / tests)
+        half = quantile * values.std(ddof=1) * np.sqrt(1 / n + 1 / (FOLDS - 1))
+        return Estimate(float(mean), float(mean - half), float(mean + half))
+
+    def alone(self) -> str:
+        """The best learner that sees no unlabeled row."""
+        return max(set(self.baselines.values()), key=lambda name: self.scores[name].mean())
+
+
+STEPS = FOLDS * REPEATS + FOLDS * len(TS)
+
+
+def measure(
+    pair: Pair,
+    foreign: npt.NDArray[np.float64],
+    algorithms: Sequence[str],
+    step: Callable[[], None] = lambda: None,
+) -> Gains:
+    """foreign: the probability of each unlabeled row to be foreign. Takes STEPS steps."""
+    baselines = {name: registry.matched_baseline(name) for name in algorithms}
+    nameless = [name for name, baseline in baselines.items() if baseline is None]
+    if nameless:
+        raise InputError(f"{nameless[0]} names no matched baseline, so it has no gain")
+    alone = tuple(dict.fromkeys(baselines.values()))
+    split = RepeatedStratifiedKFold(n_splits=FOLDS, n_repeats=REPEATS, random_state=0)
+    folds = list(split.split(pair.y, pair.y))
+    rng, n = np.random.default_rng(0), len(pair.unlabeled)
+    jobs = [((i, None), (*alone, *algorithms), rng.permutation(n)[:MOST]) for i in range(len(folds))]
+    good, bad = pools(foreign, min(FEWER, n))
+    for t in TS:
+        k = count(t, len(good))
+        free = np.concatenate([bad[:k], good[k:]])
+        jobs += [((i, t), tuple(algorithms), free) for i in range(FOLDS)]
+    found = {}
+    work = (delayed(_train)(key, pair, folds[key[0]], free, names) for key, names, free in jobs)
+    for key, scores in Parallel(n_jobs=-1, return_as="generator_unordered")(work):
+        found[key] = scores
+        step()
+    failed = {
+        name: str(score)
+        for scores in found.values()
+        for name, score in scores.items()
+        if isinstance(score, str)
+    }
+    broken = failed.keys() | {name for name in algorithms if baselines[name] in failed}
+    ran = [name for name in algorithms if name not in broken]
+    if not ran:
+        raise InputError(f"no algorithm could be trained: {next(iter(failed.values()))}")
+
+    def scores_of(name: str, t: float | None, folds: int) -> Scores:
+        return np.array([found[i, t][name] for i in range(folds)], float)
+
+    return Gains(
+        scores={
+            name: scores_of(name, None, len(folds))
+            for name in (*ran, *dict.fromkeys(baselines[name] for name in ran))
+        },
+        curves={name: np.stack([scores_of(name, t, FOLDS) for t in TS], 1) for name in ran},
+        baselines={name: str(baselines[name]) for name in ran},
+        reach=(float(foreign[good].mean()), float(foreign[bad].mean())),
+        failed=failed,
+    )
+
+
+def pools(foreign: npt.NDArray[np.float64], n: int) -> tuple[Rows, Rows]:
+    """n rows that look labeled, and n that look foreign: each row is one or the other by a draw of
+    its probability; where one kind is short, the likeliest of the other fill up.
+    """
+    rng = np.random.default_rng(0)
+    drawn, order = rng.random(len(foreign)) < foreign, rng.random(len(foreign))
+    good = np.lexsort((np.where(drawn, foreign, order), drawn))[:n]
+    bad = np.lexsort((np.where(drawn, order, -foreign), ~drawn))[:n]
+    return good, bad
+
+
+def _train(
+    key: Any, pair: Pair, fold: tuple[Rows, Rows], free: Rows, names: Sequence[str]
+) -> tuple[Any, dict[str, float | str]]:
+    """The accuracy of each, or why there is none."""
+    labeled, unlabeled = (take(pair.labeled, fold[0]), take(pair.unlabeled, free))
+    scores: dict[str, float | str] = {}
+    for name in names:
+        try:
+            model = Model(name, pair.kind).fit(labeled, pair.y[fold[0]], unlabeled)
+            right = model.predict(take(pair.labeled, fold[1])) == pair.y[fold[1]]
+            scores[name] = float(right.mean())
+        except Exception as error:
+            scores[name] = f"{type(error).__name__}: {error}"
+    return key, scores

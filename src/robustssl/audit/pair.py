@@ -40,15 +40,15 @@ class Pair:
         counts = pd.Series(self.y).value_counts()
         if len(counts) < 2:
             raise InputError(f"the labeled rows have {len(counts)} class, and two are needed")
+        if len(counts) > len(self.y) / FEWEST:
+            raise InputError(
+                f"the target has {len(counts)} different values in {len(self.y)} rows: an audit is "
+                f"of classes, with {FEWEST} labeled rows each or more"
+            )
         if counts.min() < FEWEST:
             raise InputError(
                 f"the class {counts.index[-1]!r} has {counts.min()} labeled rows, and an audit "
                 f"needs {FEWEST} of each"
-            )
-        if len(counts) > len(self.y) / FEWEST / 2:
-            raise InputError(
-                f"the target has {len(counts)} different values in {len(self.y)} rows: an audit is "
-                "of classes, not of numbers"
             )
 
 

@@ -44,8 +44,13 @@ def run(case: tuple[str, str, int, float]) -> dict[str, object]:
     with threadpool_limits(1):
         found = compare_columns(pair)[0] if kind == "feature" else getattr(inspect(pair), kind)
     return {
-        **{"kind": kind, "dataset": dataset, "seed": seed, "t": t, "estimate": found.estimate},
-        **{"low": found.low, "high": found.high},
+        "kind": kind,
+        "dataset": dataset,
+        "seed": seed,
+        "t": t,
+        "estimate": found.estimate,
+        "low": found.low,
+        "high": found.high,
     }
 
 
@@ -63,7 +68,9 @@ def table(found: pd.DataFrame) -> pd.DataFrame:
 
 def _row(kind: str, dataset: str, part: pd.DataFrame) -> dict[str, object]:
     return {
-        **{"kind": kind, "dataset": dataset, "audits": len(part)},
+        "kind": kind,
+        "dataset": dataset,
+        "audits": len(part),
         "covered": f"{part.covered.mean():.0%}",
         "median width": f"{part.width.median():.2f}",
         "at t = 0": f"{part[part.t == 0].width.median():.2f}",

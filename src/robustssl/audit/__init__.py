@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from joblib import parallel_config
 from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import CountVectorizer
 
@@ -77,16 +78,15 @@ def audit(
     else:
         pair = read(labeled, unlabeled, target, text)
     part = pair.sample(LABELED, UNLABELED)
-    inconsistency = replace(inspect(part, step), **_columns(pair))
+    with parallel_config(backend="threading", n_jobs=-1):
+        inconsistency = replace(inspect(part, step), **_columns(pair))
     found = inconsistency.foreign
     likely = found.foreign if found else np.full(len(part.unlabeled), 0.5)
     gains = measure(part, likely, algorithms, step)
     advice = advise(gains)
     model = Model(advice.algorithm, pair.kind)
     model.fit(pair.labeled, pair.y, part.unlabeled if advice.uses_unlabeled else None)
-    return Audit(
-        part, len(pair.labeled), len(pair.unlabeled), inconsistency, gains, advice, model
-    )
+    return Audit(part, len(pair.labeled), len(pair.unlabeled), inconsistency, gains, advice, model)
 
 
 def inspect(pair: Pair, step: Callable[[], None] = lambda: None) -> Inconsistency:

@@ -78,7 +78,9 @@ def measure(
     split = RepeatedStratifiedKFold(n_splits=FOLDS, n_repeats=REPEATS, random_state=0)
     folds = list(split.split(pair.y, pair.y))
     rng, n = np.random.default_rng(0), len(pair.unlabeled)
-    jobs = [((i, None), (*alone, *algorithms), rng.permutation(n)[:MOST]) for i in range(len(folds))]
+    jobs = [
+        ((i, None), (*alone, *algorithms), rng.permutation(n)[:MOST]) for i in range(len(folds))
+    ]
     good, bad = pools(foreign, min(FEWER, n))
     for t in TS:
         k = count(t, len(good))

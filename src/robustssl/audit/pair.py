@@ -51,7 +51,6 @@ class Pair:
                 f"needs {FEWEST} of each"
             )
 
-
     def sample(self, labeled: int, unlabeled: int) -> "Pair":
         """With at most so many rows, drawn at random, labeled ones class by class."""
         chosen = np.arange(len(self.y))
@@ -76,9 +75,7 @@ def take(X: Any, rows: npt.NDArray[np.intp]) -> Any:
 FEWEST = 5  # labeled rows of a class
 
 
-def read(
-    labeled: str | Path, unlabeled: str | Path | None, target: str, text: str | None
-) -> Pair:
+def read(labeled: str | Path, unlabeled: str | Path | None, target: str, text: str | None) -> Pair:
     """The pair in two files (or in one, of which some targets are empty), or in two folders of
     images.
     """
@@ -184,7 +181,9 @@ def _images(labeled: Path, unlabeled: Path | None) -> Pair:
     if {len(file.relative_to(labeled).parts) for file in files} != {2}:
         raise InputError(f"{labeled} must hold images as CLASS/file")
     y = np.array([file.parent.name for file in files], object)
-    X, Z = (np.stack([read_image(f, 32) for f in part] or [np.empty(0)]) for part in (files, others))
+    X, Z = (
+        np.stack([read_image(f, 32) for f in part] or [np.empty(0)]) for part in (files, others)
+    )
     return Pair(X, y, Z if others else Z[:0], kind="image")
 
 

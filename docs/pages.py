@@ -8,7 +8,7 @@ import html
 import inspect
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -75,10 +75,19 @@ def text(thing: Any) -> str:
     return re.sub(r"arXiv:([\d.]+\d)", r"[\g<0>](https://arxiv.org/abs/\1)", "".join(plain))
 
 
-def table(head: str, rows: Iterator[tuple[str, ...]]) -> str:
-    columns = head.split(" | ")
-    lines = [columns, ["---"] * len(columns), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+def first_paragraph(thing: Any) -> str:
+    return text(thing).partition("\n\n")[0].replace("\n", " ")
+
+
+def table(head: str, rows: Iterable[tuple[str, ...]]) -> str:
+    """A table of the columns in which something stands."""
+    lines = list(rows)
+    columns = [
+        (name, "---", *values)
+        for name, *values in zip(head.split(" | "), *lines, strict=True)
+        if any(values)
+    ]
+    return "".join(f"| {' | '.join(line)} |\n" for line in zip(*columns, strict=True))
 
 
 def options(values: Mapping[str, Any]) -> str:
@@ -132,7 +141,7 @@ def algorithms_page() -> str:
         rows = (
             (
                 f"[{name}]({name}.md)",
-                text(inspect.getmodule(found)).partition("\n\n")[0].replace("\n", " "),
+                first_paragraph(inspect.getmodule(found)),
                 ", ".join(sorted(getattr(found, "targets", ()))),
                 getattr(found, "baseline", None) or "",
                 ", ".join(registry.presets(name)),
@@ -167,17 +176,19 @@ def environments_page() -> str:
 
 
 def datasets_page() -> str:
-    names = registry.names("dataset")
-    rows = (
-        (f"`{name}`", registry.data_kind(name), re.sub(r"\s+", " ", text(load)), origin)
-        for name, load in ((name, registry.find("dataset", name)) for name in names)
-        for origin in [text(inspect.getmodule(load)).partition("\n")[0]]
-    )
-    return (
-        "# Datasets\n\n`robustssl data list` says which are at hand, `robustssl data fetch NAME` "
-        "fetches one, once. [Your own](tutorials/own_data.md) is a file.\n\n"
-        + table("name | kind | what | source", rows)
-    )
+    parts = [
+        "# Datasets",
+        "`robustssl data list` says which are at hand, `robustssl data fetch NAME` fetches one, "
+        "once. [Your own](tutorials/own_data.md) is a file.",
+    ]
+    for kind, title in {"tabular": "Tables", "image": "Images", "text": "Texts"}.items():
+        names = [name for name in registry.names("dataset") if registry.data_kind(name) == kind]
+        rows = (
+            (f"`{name}`", first_paragraph(load), first_paragraph(inspect.getmodule(load)))
+            for name, load in ((name, registry.find("dataset", name)) for name in names)
+        )
+        parts += [f"## {title}", table("name | what | source", rows)]
+    return "\n\n".join(parts) + "\n"
 
 
 def api_page() -> str:
@@ -256,14 +267,15 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     return _LINK.sub(lead, markdown)
 
 
+_NAME = re.compile(r"<code>(?=[^\s<]{1,25}</code>)")
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 
 
 def on_page_content(content: str, **_: Any) -> str:
-    """Formulas become MathML, which browsers draw without a script."""
+    """Formulas become MathML, which browsers draw without a script; a short name stays whole."""
 
     def draw(found: re.Match[str]) -> str:
         display = "block" if found[1] == "div" else "inline"
         return str(convert(html.unescape(found[2]).strip(), display=display))
 
-    return _FORMULA.sub(draw, content)
+    return _FORMULA.sub(draw, _NAME.sub('<code class="name">', content))

@@ -6,6 +6,7 @@ of a file is that file. A block of text is what the block before it printed; `..
 """
 
 import importlib
+import json
 import os
 import re
 import runpy
@@ -14,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import time
 import tomllib
 from contextlib import redirect_stdout
 from io import StringIO
@@ -149,10 +151,14 @@ def command(line, monkeypatch):
 
 
 def is_said(expected, printed):
-    """Whether lines stand in what was printed, in their order."""
-    wanted = [re.escape(" ".join(line.split())) for line in expected.splitlines() if line.strip()]
-    pattern = ".*".join(wanted).replace(re.escape("..."), ".*")
-    return re.search(pattern, " ".join(printed.split()), re.S)
+    """Whether a text, or its parts between `...`, stands in what was printed."""
+    said, place = " ".join(printed.split()), 0
+    for part in " ".join(expected.split()).split("..."):
+        place = said.find(part.strip(), place)
+        if place < 0:
+            return False
+        place += len(part.strip())
+    return True
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -249,3 +255,21 @@ def test_the_site_is_built_whole_and_asks_nothing_of_a_network(site):
             assert not re.search(r"""(?:src|href|srcset)=["']?(?:https?:)?//""", tag), (page, tag)
     for sheet in site.rglob("*.css"):
         assert not re.search(r"(?:url\(|@import\s*)[\"']?(?:https?:)?//", sheet.read_text()), sheet
+
+
+@pytest.mark.slow
+def test_a_browser_finds_what_it_searches_from_disk(site, browser):
+    browser.get_log("performance")
+    browser.get((site / "algorithms" / "ict.html").as_uri())
+    field = browser.find_element("css selector", ".md-search__input")
+    field.send_keys("break-even")
+    for _ in range(100):
+        found = browser.find_elements("css selector", ".md-search-result__link")
+        if found:
+            break
+        time.sleep(0.1)
+    assert any("concepts.html" in link.get_attribute("href") for link in found)
+    sent = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    asked = [m["params"]["request"]["url"] for m in sent if m["method"].endswith("WillBeSent")]
+    assert asked
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []

@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: quickstart test check clean
+.PHONY: quickstart test check docs clean
 
 quickstart: .venv/installed
 	$(BIN)/robustssl run quickstart --store quickstart.sqlite
@@ -17,11 +17,15 @@ check: .venv/installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
+docs: .venv/installed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "Open public/index.html in a browser."
+
 clean:
-	rm -rf .venv quickstart.sqlite* quickstart-report quickstart-site
+	rm -rf .venv quickstart.sqlite* quickstart-report quickstart-site public
 
 .venv/installed: pyproject.toml constraints.txt
 	@echo "Installing into .venv (a minute or two, once) ..."
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[deep,parquet,text,postgres,ray,dev]"
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[deep,parquet,text,postgres,ray,docs,dev]"
 	@touch $@

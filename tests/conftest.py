@@ -47,6 +47,25 @@ def missing(program):
     (pytest.fail if os.environ.get("TEST_EVERYTHING") else pytest.skip)(f"{program} is missing")
 
 
+@pytest.fixture(scope="module")
+def browser():
+    """A real one, without a window; it keeps what it was asked to load and what went wrong."""
+    from selenium import webdriver
+
+    if not (shutil.which("chromium") and shutil.which("chromedriver")):
+        missing("Chromium (chromium, chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,900"):
+        options.add_argument(word)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    service = webdriver.ChromeService(shutil.which("chromedriver"))
+    driver = webdriver.Chrome(options, service)
+    driver.set_page_load_timeout(60)
+    yield driver
+    driver.quit()
+
+
 @pytest.fixture(scope="session")
 def postgres():
     """The URL of a PostgreSQL server, with a password in it, for as long as the tests run."""

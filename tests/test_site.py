@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-import shutil
 import threading
 import time
 import urllib.error
@@ -13,7 +12,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import missing
 from scipy import stats
 
 import robustssl
@@ -65,24 +63,6 @@ def store(tmp_path_factory):
 @pytest.fixture(scope="module")
 def pages(store, tmp_path_factory):
     return robustssl.site(store, tmp_path_factory.mktemp("pages")).parent
-
-
-@pytest.fixture(scope="module")
-def browser():
-    from selenium import webdriver
-
-    if not (shutil.which("chromium") and shutil.which("chromedriver")):
-        missing("Chromium (chromium, chromium-driver)")
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,900"):
-        options.add_argument(word)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    service = webdriver.ChromeService(shutil.which("chromedriver"))
-    driver = webdriver.Chrome(options, service)
-    driver.set_page_load_timeout(60)
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from robustssl import registry
-from robustssl.audit import Pair, inspect
-from robustssl.audit.columns import compare_columns
+from robustssl.audits import Pair, inspect
+from robustssl.audits.columns import compare_columns
 
 LABELS = 200  # in all
 TS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)

@@ -18,6 +18,7 @@ _HOME = {
     "Store": "store",
     "Study": "studies",
     "algorithm": "registry",
+    "audit": "audits",
     "catalog": "registry",
     "curves": "reports",
     "dataset": "registry",
@@ -25,6 +26,7 @@ _HOME = {
     "estimator": "registry",
     "export": "results",
     "load": "results",
+    "load_model": "audits",
     "merge": "results",
     "metrics": "reports",
     "plan": "runs",
@@ -48,6 +50,7 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from robustssl.audits import audit, load_model  # noqa: F401
     from robustssl.cell import Cell  # noqa: F401
     from robustssl.curve import Curve  # noqa: F401
     from robustssl.data import Dataset, Split  # noqa: F401

@@ -424,6 +424,47 @@ def results_validate(
         raise typer.Exit(1)
 
 
+@app.command()
+def audit(
+    labeled: Annotated[
+        str, typer.Argument(help="A csv or Parquet file, or a folder of images, CLASS/file.")
+    ],
+    unlabeled: Annotated[
+        str | None,
+        typer.Argument(help="The same without labels; may be left out if some targets are empty."),
+    ] = None,
+    target: Annotated[
+        str, typer.Option("--target", "-t", help="The column that holds the classes.")
+    ] = "",
+    text: Annotated[
+        str | None, typer.Option(help="The column to learn from, if it holds texts.")
+    ] = None,
+    algorithm: Annotated[
+        list[str] | None,
+        typer.Option("--algorithm", "-a", help="Try these methods; five quick ones by default."),
+    ] = None,
+    folder: Annotated[
+        Path, typer.Option("--out", "-o", help="The folder for the page and the model.")
+    ] = Path("audit"),
+) -> None:
+    """Say of your own data whether the unlabeled rows are like the labeled ones, whether they would
+    help or harm, and what to use. It takes a minute or two.
+    """
+    from robustssl import audits
+    from robustssl.progress import watch
+    from robustssl.reports.audit import describe, write_audit
+
+    with watch(audits.STEPS, err, "steps") as seen:
+        found = audits.audit(
+            *(labeled, unlabeled, target),
+            text=text,
+            algorithms=algorithm or audits.METHODS,
+            step=lambda: seen.step(False),
+        )
+    page = write_audit(found, folder)
+    out.print(_tame(describe(found, page)), **PLAIN)
+
+
 AS_IS: Any = {"tablefmt": "plain", "showindex": False, "disable_numparse": True}
 
 

@@ -29,6 +29,7 @@ class Lines:
 
     console: Console
     total: int
+    unit: str
     pause: float = 5.0
     done: int = 0
     failed: int = 0
@@ -44,7 +45,7 @@ class Lines:
             rate = self.done / max(now - self.start, 1e-9)
             left = (self.total - self.done) / rate
             self.console.print(
-                f"{self.done}/{self.total} cells, {self.failed} failed, "
+                f"{self.done}/{self.total} {self.unit}, {_failures(self.failed)}"
                 f"{rate:.1f}/s, {left:.0f} s left",
                 highlight=False,
             )
@@ -59,24 +60,28 @@ class Bar:
     start: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
-        self.task = self.progress.add_task("cells", total=self.total, failed=0, rate=0.0)
+        self.task = self.progress.add_task("", total=self.total, failed="", rate=0.0)
 
     def step(self, failed: bool) -> None:
         self.done += 1
         self.failed += failed
         rate = self.done / max(time.monotonic() - self.start, 1e-9)
-        self.progress.update(self.task, advance=1, failed=self.failed, rate=rate)
+        self.progress.update(self.task, advance=1, failed=_failures(self.failed), rate=rate)
+
+
+def _failures(count: int) -> str:
+    return f"{count} failed, " if count else ""
 
 
 @contextmanager
-def watch(total: int, console: Console) -> Iterator[Watch]:
+def watch(total: int, console: Console, unit: str = "cells") -> Iterator[Watch]:
     if not console.is_terminal:
-        yield Lines(console, total)
+        yield Lines(console, total, unit)
         return
     columns = (
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("cells, {task.fields[failed]} failed, {task.fields[rate]:.1f}/s,"),
+        TextColumn(f"{unit}, {{task.fields[failed]}}{{task.fields[rate]:.1f}}/s,"),
         TimeElapsedColumn(),
         TextColumn("gone,"),
         TimeRemainingColumn(),

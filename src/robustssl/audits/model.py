@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from robustssl import registry
-from robustssl.audit.pair import is_number
+from robustssl.audits.pair import is_number
 from robustssl.data import UNLABELED, Kind
 from robustssl.errors import InputError
 from robustssl.features import preprocessing

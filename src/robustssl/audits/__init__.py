@@ -13,14 +13,14 @@ from joblib import parallel_config
 from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import CountVectorizer
 
-from robustssl.audit import foreign as _foreign
-from robustssl.audit import gains as _gains
-from robustssl.audit.columns import Column, compare_columns
-from robustssl.audit.estimate import LEVEL, Estimate
-from robustssl.audit.foreign import Foreign, find_foreign
-from robustssl.audit.gains import METHODS, Gains, measure
-from robustssl.audit.model import Model, encoder, load_model, save_model, typed
-from robustssl.audit.pair import Pair, is_number, of_frames, read, take
+from robustssl.audits import foreign as _foreign
+from robustssl.audits import gains as _gains
+from robustssl.audits.columns import Column, compare_columns
+from robustssl.audits.estimate import Estimate
+from robustssl.audits.foreign import Foreign, find_foreign
+from robustssl.audits.gains import METHODS, Gains, measure
+from robustssl.audits.model import Model, encoder, load_model, save_model, typed
+from robustssl.audits.pair import Pair, is_number, of_frames, read
 from robustssl.features import preprocessing
 
 __all__ = ["Audit", "Model", "Pair", "audit", "inspect", "load_model", "of_frames", "save_model"]
@@ -33,7 +33,7 @@ UNKNOWN = Estimate(np.nan, 0.0, 1.0)
 
 @dataclass(frozen=True, eq=False)
 class Inconsistency:
-    """t of each kind; the columns that are lost; what tells the rows apart, and which are foreign."""
+    """t of each kind; which columns are lost; what tells the rows apart; which are foreign."""
 
     distribution: Estimate
     label: Estimate
@@ -72,7 +72,7 @@ def audit(
     algorithms: Sequence[str] = METHODS,
     step: Callable[[], None] = lambda: None,
 ) -> Audit:
-    """Two files, one with empty targets, two folders of images, or two frames. Takes STEPS steps."""
+    """Two files, one with empty targets, two folders of images, or two frames; in STEPS steps."""
     if isinstance(labeled, pd.DataFrame):
         pair = of_frames(labeled, unlabeled, target, text)
     else:
@@ -98,7 +98,10 @@ def inspect(pair: Pair, step: Callable[[], None] = lambda: None) -> Inconsistenc
         return Inconsistency(UNKNOWN, UNKNOWN, telling=(), foreign=None, **compared)
     codes = np.unique(pair.y, return_inverse=True)[1]
     found = find_foreign(X, codes, Z, step)
-    telling = _telling_words(pair) if pair.kind == "text" else _telling_columns(pair, names, found)
+    telling: list[tuple[str, str, str]] = []
+    if found.p < 0.05:
+        words = pair.kind == "text"
+        telling = _telling_words(pair) if words else _telling_columns(pair, names, found)
     return Inconsistency(
         found.distribution, found.label, telling=tuple(telling), foreign=found, **compared
     )

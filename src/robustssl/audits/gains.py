@@ -11,9 +11,9 @@ from scipy.special import stdtrit
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from robustssl import registry
-from robustssl.audit.estimate import LEVEL, Estimate
-from robustssl.audit.model import Model
-from robustssl.audit.pair import Pair, take
+from robustssl.audits.estimate import LEVEL, Estimate
+from robustssl.audits.model import Model
+from robustssl.audits.pair import Pair, take
 from robustssl.environments import count
 from robustssl.errors import InputError
 
@@ -78,9 +78,8 @@ def measure(
     split = RepeatedStratifiedKFold(n_splits=FOLDS, n_repeats=REPEATS, random_state=0)
     folds = list(split.split(pair.y, pair.y))
     rng, n = np.random.default_rng(0), len(pair.unlabeled)
-    jobs = [
-        ((i, None), (*alone, *algorithms), rng.permutation(n)[:MOST]) for i in range(len(folds))
-    ]
+    names = (*alone, *algorithms)
+    jobs: list[Any] = [((i, None), names, rng.permutation(n)[:MOST]) for i in range(len(folds))]
     good, bad = pools(foreign, min(FEWER, n))
     for t in TS:
         k = count(t, len(good))

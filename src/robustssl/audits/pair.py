@@ -181,10 +181,10 @@ def _images(labeled: Path, unlabeled: Path | None) -> Pair:
     if {len(file.relative_to(labeled).parts) for file in files} != {2}:
         raise InputError(f"{labeled} must hold images as CLASS/file")
     y = np.array([file.parent.name for file in files], object)
-    X, Z = (
-        np.stack([read_image(f, 32) for f in part] or [np.empty(0)]) for part in (files, others)
-    )
-    return Pair(X, y, Z if others else Z[:0], kind="image")
+    if not others:
+        raise InputError(f"{unlabeled} holds no images")
+    X, Z = (np.stack([read_image(file, 32) for file in part]) for part in (files, others))
+    return Pair(X, y, Z, kind="image")
 
 
 def _list(names: list[Any], most: int = 5) -> str:

@@ -1,8 +1,8 @@
 """Distribution and label space: the share of unlabeled rows that are unlike the labeled ones.
 
 The unlabeled rows are a mixture: a share 1 - t is like the labeled rows, but for the shares of the
-classes, and t is foreign. Let s be a score, lower for rows that look labeled, of which both kinds of
-rows were given theirs by a forest that has not seen them. Below any threshold c,
+classes, and t is foreign. Let s be a score, lower for rows that look labeled, which every row was
+given by a forest that has not seen it. Below any threshold c,
 
     P(s <= c, unlabeled) = (1 - t) P(s <= c, labeled) + t P(s <= c, foreign),
 
@@ -24,7 +24,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from robustssl.audit.estimate import LEVEL, Estimate
+from robustssl.audits.estimate import LEVEL, Estimate
 
 Matrix = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]

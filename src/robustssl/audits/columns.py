@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import hypergeom, ks_2samp
 
-from robustssl.audit.estimate import LEVEL, Estimate
-from robustssl.audit.pair import Pair, is_number
+from robustssl.audits.estimate import LEVEL, Estimate
+from robustssl.audits.pair import Pair, is_number
 
 CHANCE = 1e-3  # below this probability, chance is ruled out
 

@@ -451,6 +451,7 @@ def audit(
     help or harm, and what to use. It takes a minute or two.
     """
     from robustssl import audits
+    from robustssl.audits.gains import METHODS
     from robustssl.progress import watch
     from robustssl.reports.audit import describe, write_audit
 
@@ -458,7 +459,7 @@ def audit(
         found = audits.audit(
             *(labeled, unlabeled, target),
             text=text,
-            algorithms=algorithm or audits.METHODS,
+            algorithms=algorithm or METHODS,
             step=lambda: seen.step(False),
         )
     page = write_audit(found, folder)

@@ -82,17 +82,18 @@ def find_foreign(X: Matrix, codes: Codes, Z: Matrix, step: Step = lambda: None) 
         inner = _cross_likeness(A, left, B, seed=k + 1)
         held = map(_likeness(A, left), (X[x], Z[z]))
         parts = zip((A, B, X[x], Z[z]), (*inner, *held), strict=True)
-        folds.append(_Fold(*(np.hstack(pair) for pair in parts), left, x, z))
+        A, B, a, b = (np.hstack(pair) for pair in parts)
+        folds.append(_Fold(A, B, a, b, codes=left, labeled=x, unlabeled=z))
         step()
     every, classlike = slice(0, d + DISTANCES), slice(d, None)
 
     shares = np.bincount(codes) / len(codes)
     low, high, _ = _scores(folds, every, shares, ExtraTreesClassifier)
-    probabilities = [np.empty((len(rows), K)) for rows in (X, Z)]
+    P, Q = np.empty((len(X), K)), np.empty((len(Z), K))
     for fold in folds:
-        probabilities[0][fold.labeled] = fold.a[:, d + DISTANCES :][:, :K]
-        probabilities[1][fold.unlabeled] = fold.b[:, d + DISTANCES :][:, :K]
-    shares = _class_shares(*probabilities, codes, low, high)
+        P[fold.labeled] = fold.a[:, every.stop :][:, :K]
+        Q[fold.unlabeled] = fold.b[:, every.stop :][:, :K]
+    shares = _class_shares(P, Q, codes, low, high)
 
     weights = (shares / np.bincount(codes))[codes]
     low, high, importance = _scores(folds, every, shares, RandomForestClassifier, step)
@@ -101,7 +102,7 @@ def find_foreign(X: Matrix, codes: Codes, Z: Matrix, step: Step = lambda: None) 
     apart, p = _auroc(low, high, weights)
     return Foreign(
         distribution=distribution,
-        label=_hidden(label, probabilities[0], codes),
+        label=_hidden(label, P, codes),
         apart=apart,
         p=p,
         classes=shares,
@@ -266,4 +267,4 @@ def _posterior(low: Matrix, high: Matrix, weights: Matrix, kappa: float) -> Matr
     is_labeled = np.arange(len(both)) < len(low)
     curve = IsotonicRegression(increasing=False, out_of_bounds="clip")
     p = curve.fit(both, is_labeled, sample_weight=weights).predict(high)
-    return np.clip(1 - kappa * p / np.maximum(1 - p, 1e-9), 0, 1)
+    return np.asarray(np.clip(1 - kappa * p / np.maximum(1 - p, 1e-9), 0, 1))

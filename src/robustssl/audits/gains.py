@@ -70,10 +70,7 @@ def measure(
     step: Callable[[], None] = lambda: None,
 ) -> Gains:
     """foreign: the probability of each unlabeled row to be foreign. Takes STEPS steps."""
-    baselines = {name: registry.matched_baseline(name) for name in algorithms}
-    nameless = [name for name, baseline in baselines.items() if baseline is None]
-    if nameless:
-        raise InputError(f"{nameless[0]} names no matched baseline, so it has no gain")
+    baselines = {name: _baseline(name) for name in algorithms}
     alone = tuple(dict.fromkeys(baselines.values()))
     split = RepeatedStratifiedKFold(n_splits=FOLDS, n_repeats=REPEATS, random_state=0)
     folds = list(split.split(pair.y, pair.y))
@@ -110,10 +107,18 @@ def measure(
             for name in (*ran, *dict.fromkeys(baselines[name] for name in ran))
         },
         curves={name: np.stack([scores_of(name, t, FOLDS) for t in TS], 1) for name in ran},
-        baselines={name: str(baselines[name]) for name in ran},
+        baselines={name: baselines[name] for name in ran},
         reach=(float(foreign[good].mean()), float(foreign[bad].mean())),
         failed=failed,
     )
+
+
+def _baseline(algorithm: str) -> str:
+    registry.canonical("algorithm", algorithm)  # or the reason why there is none such
+    baseline = registry.matched_baseline(algorithm)
+    if baseline is None:
+        raise InputError(f"{algorithm} names no matched baseline, so it has no gain")
+    return baseline
 
 
 def pools(foreign: npt.NDArray[np.float64], n: int) -> tuple[Rows, Rows]:

@@ -55,7 +55,7 @@ class Model(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.estimator_.predict_proba(self._encode(rows)))
 
 
-def _seed(algorithm: str) -> dict[str, int]:
+def _seed(algorithm: str) -> dict[str, Any]:
     name, options = registry.parse(algorithm)
     takes = "random_state" in registry.defaults("algorithm", name)
     return {"random_state": 0} if takes and "random_state" not in options else {}

@@ -62,8 +62,7 @@ def describe(found: Audit, page: Path, width: int = 80) -> str:
         return textwrap.fill(text, width, initial_indent="  ", subsequent_indent="  ")
 
     def table(rows: list[list[str]], *headers: str) -> str:
-        widths = {"maxcolwidths": (width - 4) // 2} if headers else {}
-        made = tabulate(rows, headers, tablefmt="plain", disable_numparse=True, **widths)
+        made = tabulate(rows, headers, tablefmt="plain", disable_numparse=True)
         return textwrap.indent(made, "  ")
 
     shares = [
@@ -91,9 +90,7 @@ def describe(found: Audit, page: Path, width: int = 80) -> str:
         "",
         f"The page, with pictures: {page}",
         "The model:",
-        textwrap.indent(told["loading"], "  ").replace(
-            "model.skops", str(page.parent / "model.skops")
-        ),
+        textwrap.indent(told["loading"], "  ").replace(MODEL, str(page.parent / MODEL)),
     ]
     return "\n".join(parts)
 
@@ -108,9 +105,7 @@ def tell(found: Audit) -> dict[str, Any]:
         "columns": [(column.name, column.problem) for column in found.inconsistency.columns],
         "gains": _gains(found),
         "over_t": _over_t(found),
-        "failed": [
-            f"{name} could not be trained: {why}" for name, why in found.gains.failed.items()
-        ],
+        "failed": [f"{name} could not be trained: {why}" for name, why in gains.failed.items()],
         "loading": _loading(found),
     }
 
@@ -210,9 +205,7 @@ def draw_gains_over_t(found: Audit) -> Figure:
         figure = Figure(figsize=(7, 3.4), layout="constrained")
         panel = figure.add_subplot()
         t = found.inconsistency.distribution
-        panel.axvspan(
-            t.low, t.high, color="#000000", alpha=0.07, linewidth=0, label="t of your rows"
-        )
+        panel.axvspan(t.low, t.high, color="#eeeeee", linewidth=0, label="t of your rows")
         panel.axhline(0, color="#444444", linewidth=0.8)
         for name, look in looks(gains.baselines).items():
             folds = len(gains.curves[name])
@@ -220,8 +213,8 @@ def draw_gains_over_t(found: Audit) -> Figure:
             difference = gains.curves[name] - alone
             bands = [gains.interval(values) for values in difference.T]
             panel.plot(TS, difference.mean(0), label=name, **look)
-            edges = [[b.low for b in bands], [b.high for b in bands]]
-            panel.fill_between(TS, *edges, color=look["color"], alpha=0.1, linewidth=0)
+            low, high = [band.low for band in bands], [band.high for band in bands]
+            panel.fill_between(TS, low, high, color=look["color"], alpha=0.1, linewidth=0)
         panel.set(xlabel="t: share of foreign rows among the unlabeled ones", ylabel="gain")
         panel.set_xlim(0, 1)
         figure.legend(loc="outside right upper", frameon=False)

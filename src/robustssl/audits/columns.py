@@ -53,7 +53,7 @@ def _compare(name: str, labeled: pd.Series, unlabeled: pd.Series) -> Column | No
         return Column(name, "constant")
     if is_number(mine) and _is_rescaled(mine.to_numpy(float), theirs.to_numpy(float)):
         ratio = _spread(theirs.to_numpy(float)) / _spread(mine.to_numpy(float))
-        return Column(name, f"on another scale, about {ratio:.2g} times as wide")
+        return Column(name, f"on another scale, about {_rounded(ratio)} times as wide")
     gone = [1 - len(some) / len(column) for some, column in ((mine, labeled), (theirs, unlabeled))]
     if gone[1] - gone[0] > 3.3 * np.sqrt(
         sum(p * (1 - p) / len(column) for p, column in zip(gone, (labeled, unlabeled), strict=True))
@@ -93,3 +93,7 @@ def _share(lost: float, seen: int, total: int) -> Estimate:
     )
     low, high = numbers[likely].min(), numbers[likely].max() + (lost - whole)
     return Estimate(lost / seen, max(low - 1, 0) / total, min(high / total, 1.0))
+
+
+def _rounded(ratio: float) -> str:
+    return f"{ratio:,.0f}" if ratio > 1 else f"{ratio:.1g}"

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from tabulate import tabulate
 
 from robustssl.audits import Audit, save_model
-from robustssl.audits.estimate import LEVEL
+from robustssl.audits.estimate import LEVEL, Estimate
 from robustssl.audits.gains import TS
 from robustssl.errors import InputError
 from robustssl.reports.looks import looks, style
@@ -169,10 +169,16 @@ def _gains(found: Audit) -> list[dict[str, Any]]:
                 "baseline": baseline,
                 "alone": f"{gains.scores[baseline].mean():.3f}",
                 "gain": f"{gain.estimate:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]",
-                "verdict": "helps" if gain.low > 0 else "harms" if gain.high < 0 else "unclear",
+                "verdict": _verdict(gain),
             }
         )
     return rows
+
+
+def _verdict(gain: Estimate) -> str:
+    if gain.low == gain.high == 0:
+        return "no effect"
+    return "helps" if gain.low > 0 else "harms" if gain.high < 0 else "unclear"
 
 
 def _over_t(found: Audit) -> str:

@@ -231,5 +231,7 @@ def _svg(figure: Figure) -> str:
     """The picture itself, without the lines before it."""
     text = io.StringIO()
     with style():
-        figure.savefig(text, format="svg", metadata={"Date": None})
+        figure.savefig(
+            text, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        )
     return re.sub(r"^.*?(?=<svg)", "", text.getvalue(), flags=re.DOTALL)

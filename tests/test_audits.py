@@ -1,0 +1,429 @@
+"""The audit: its estimates on data of which the truth is known, its advice, its page, its model."""
+
+import math
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.datasets import load_breast_cancer, load_wine
+from typer.testing import CliRunner
+
+import robustssl
+from robustssl import InputError, audits, cli, registry
+from robustssl.audits import inspect, of_frames
+from robustssl.audits.columns import _share, compare_columns
+from robustssl.audits.foreign import find_foreign, mixture
+from robustssl.audits.gains import FOLDS, Gains, pools
+from robustssl.audits.model import Model, load_model, save_model
+from robustssl.audits.pair import read
+
+# Estimates
+
+
+@pytest.mark.parametrize("t", [0.0, 0.3, 0.7, 1.0])
+def test_the_share_of_a_mixture_of_scores_is_within_its_interval(t):
+    rng, within, widths = np.random.default_rng(0), [], []
+    for _ in range(100):
+        foreign = rng.random(1000) < t
+        high = np.where(foreign, rng.normal(3, 1, 1000), rng.normal(0, 1, 1000))
+        found = mixture(rng.normal(0, 1, 200), high, np.ones(200))
+        within.append(found.low <= t <= found.high)
+        widths.append(found.high - found.low)
+    assert np.mean(within) >= 0.9
+    assert np.median(widths) < 0.3
+
+
+def test_labeled_rows_count_by_their_weights():
+    rng = np.random.default_rng(0)
+    low = np.concatenate([rng.normal(0, 1, 100), rng.normal(6, 1, 100)])  # two classes, 1 to 1
+    high = np.concatenate([rng.normal(0, 1, 900), rng.normal(6, 1, 100)])  # and 9 to 1
+    weights = np.repeat([0.9, 0.1], 100)
+    assert mixture(low, high, weights).low == 0
+    assert mixture(high, low, np.ones(1000)).low > 0.2  # without them, one class is foreign
+
+
+def problem(dataset, environment, t, labels, seed=0):
+    data, env = registry.dataset(dataset), registry.environment(environment)
+    split = env.split(env.pools(data, labels, np.random.default_rng(seed)), t)
+    labeled = split.y >= 0
+    X = split.X.reshape(len(split.X), -1).astype(float)
+    return X[labeled], split.y[labeled], X[~labeled]
+
+
+@pytest.mark.parametrize(
+    ("dataset", "kind", "t", "labels"),
+    [
+        ("digits", "label", 0.0, 20),
+        ("digits", "label", 0.6, 20),
+        ("breast_cancer", "distribution", 1.0, 50),
+        pytest.param("breast_cancer", "distribution", 0.0, 50, marks=pytest.mark.slow),
+        pytest.param("breast_cancer", "distribution", 0.6, 50, marks=pytest.mark.slow),
+        pytest.param("digits", "label", 1.0, 20, marks=pytest.mark.slow),
+    ],
+)
+def test_the_true_t_of_real_data_lies_in_the_interval(dataset, kind, t, labels):
+    found = getattr(find_foreign(*problem(dataset, kind, t, labels)), kind)
+    assert found.low - 1e-9 <= t <= found.high + 1e-9
+    assert found.high - found.low < 0.6
+
+
+def gaussians(rng, shares, n, centres=((0, 0), (4, 0), (0, 4))):
+    y = rng.choice(len(shares), n, p=shares)
+    return rng.normal(size=(n, 2)) + np.array(centres)[y], y
+
+
+def test_other_shares_of_the_classes_are_no_foreign_rows():
+    rng = np.random.default_rng(0)
+    X, y = gaussians(rng, [1 / 3] * 3, 150)
+    Z, _ = gaussians(rng, [0.8, 0.15, 0.05], 600)
+    found = find_foreign(X, y, Z)
+    assert found.distribution.low == 0
+    assert found.distribution.high < 0.35
+    assert np.abs(found.classes - [0.8, 0.15, 0.05]).max() < 0.1
+
+
+def test_foreign_rows_are_found_one_by_one_and_the_feature_that_tells_them():
+    rng = np.random.default_rng(0)
+    X, y = gaussians(rng, [1 / 3] * 3, 150)
+    Z, _ = gaussians(rng, [1 / 3] * 3, 600)
+    foreign = np.arange(600) < 240
+    Z[foreign] = rng.normal((0, -8), size=(240, 2))
+    found = find_foreign(X, y, Z)
+    assert found.distribution.low <= 0.4 <= found.distribution.high
+    assert found.label.low <= 0.4 <= found.label.high
+    assert found.foreign[foreign].mean() > 0.9
+    assert found.foreign[~foreign].mean() < 0.15
+    assert found.weight.argmax() == 1
+    assert found.p < 1e-6
+    assert found.apart > 0.6
+
+
+def test_no_forest_scores_a_row_that_it_has_seen():
+    """Rows of one kind, with pure noise for labels: were a row seen, it would be told apart."""
+    rng = np.random.default_rng(0)
+    found = find_foreign(
+        rng.normal(size=(100, 5)), rng.permutation(100) % 2, rng.normal(size=(400, 5))
+    )
+    assert 0.4 < found.apart < 0.6
+    assert found.distribution.low == 0
+
+
+# Columns
+
+
+@pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
+def test_two_halves_of_a_table_have_lost_nothing(load):
+    frame = load(as_frame=True).frame
+    for seed in range(20):
+        half = frame.sample(frac=0.5, random_state=seed)
+        t, lost = compare_columns(of_frames(half, frame.drop(half.index), "target"))
+        assert (t.estimate, t.high, lost) == (0, 0, [])
+
+
+def wine():
+    return load_wine(as_frame=True).frame.rename(columns={"target": "cultivar"})
+
+
+def test_each_way_to_lose_a_column_is_told():
+    frame = wine()
+    other = frame.drop(columns=["cultivar", "ash"])
+    other["alcohol"] = 13.0
+    other["hue"] = other["hue"].map("{:.1f} units".format)
+    other["proline"] = other["proline"] / 1000
+    other["magnesium"] = np.nan
+    other.loc[other.index[::2], "flavanoids"] = np.nan
+    t, lost = compare_columns(of_frames(frame, other, "cultivar"))
+    told = {column.name: column.problem for column in lost}
+    assert told["ash"] == told["magnesium"] == "missing"
+    assert told["alcohol"] == "constant"
+    assert told["hue"] == "numbers there, words here"
+    assert told["proline"] == "on another scale, about 0.001 times as wide"
+    assert told["flavanoids"] == "missing in 50% of rows, here 0%"
+    assert len(lost) == 6
+    assert t.estimate == pytest.approx(5.5 / 13)
+
+
+@settings(deadline=None)
+@given(st.integers(1, 60), st.floats(0, 1))
+def test_t_is_within_the_interval_of_the_columns_it_loses(d, t):
+    lost = math.ceil(t * d - 1e-9)
+    found = _share(lost, d, d)
+    assert found.low - 1e-9 <= t <= found.high + 1e-9
+    assert found.high - found.low <= 1 / d + 1e-9
+
+
+def test_columns_that_say_nothing_widen_the_interval_as_a_sample_does():
+    rng, within = np.random.default_rng(0), []
+    for _ in range(400):
+        lost, seen = rng.permutation(50) < 20, rng.permutation(50) < 25
+        found = _share(int((lost & seen).sum()), 25, 50)
+        within.append(found.low <= 0.4 <= found.high)
+    assert 0.9 <= np.mean(within) < 1
+
+
+# Gains and advice
+
+
+def gains(**scores):
+    baselines = {name: "alone" for name in scores if name != "alone"}
+    return Gains({k: np.asarray(v) for k, v in scores.items()}, {}, baselines, (0, 1), {})
+
+
+def test_the_interval_of_a_gain_allows_for_folds_that_share_rows():
+    values = np.array([0.1, 0.2, 0.0, 0.1, 0.3])
+    found = gains(a=values, alone=np.zeros(5)).gain("a")
+    error = values.std(ddof=1) * np.sqrt(1 / 5 + 1 / (FOLDS - 1))
+    low, high = stats.t.interval(0.9, 4, values.mean(), error)
+    assert (found.estimate, found.low, found.high) == pytest.approx((0.14, low, high))
+
+
+def test_advice_is_the_labeled_rows_alone_unless_a_method_beats_them_beyond_chance():
+    alone, steady = np.array([0.8, 0.82, 0.79, 0.81, 0.8]), np.array([0.1, 0.11, 0.1, 0.09, 0.1])
+    better = audits.advise(gains(good=alone + steady, alone=alone))
+    assert (better.algorithm, better.uses_unlabeled) == ("good", True)
+    chance = np.array([0.1, -0.1, 0.12, -0.05, 0.1])
+    noisy = audits.advise(gains(good=alone + chance, alone=alone))
+    assert (noisy.algorithm, noisy.uses_unlabeled) == ("alone", False)
+    assert "may be chance" in noisy.text
+    worse = audits.advise(gains(good=alone - steady, alone=alone))
+    assert (worse.algorithm, worse.uses_unlabeled) == ("alone", False)
+    assert "is a loss" in worse.text
+
+
+def test_the_more_methods_are_tried_the_more_one_has_to_gain():
+    gain = gains(a=np.array([0.1, 0.2, 0.0, 0.1, 0.3]), alone=np.zeros(5)).gain
+    assert gain("a", tests=5).low < gain("a").low < gain("a").estimate
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=50), st.data())
+def test_pools_are_rows_of_their_kind_as_far_as_there_are_enough(foreign, data):
+    foreign = np.array(foreign)
+    n = data.draw(st.integers(1, len(foreign)))
+    good, bad = pools(foreign, n)
+    assert len(set(good)) == len(set(bad)) == n
+    sure = pools((foreign > 0.5).astype(float), n)
+    assert (foreign[sure[0]] > 0.5).sum() == max(n - (foreign <= 0.5).sum(), 0)
+    assert (foreign[sure[1]] <= 0.5).sum() == max(n - (foreign > 0.5).sum(), 0)
+
+
+# Models
+
+
+def mixed(rng, n=80):
+    frame = pd.DataFrame({"x": rng.normal(size=n), "city": rng.choice(["Rome", "Oslo"], n)})
+    frame["y"] = np.where(frame.x + 3 * (frame.city == "Rome") > 1.5, "yes", "no")
+    frame.loc[::7, "x"] = np.nan
+    return frame
+
+
+@pytest.mark.parametrize("algorithm", ["self_training", "cast", "safe_ensemble"])
+def test_a_model_is_the_same_after_it_was_saved(algorithm, tmp_path):
+    frame = mixed(np.random.default_rng(0))
+    rows = frame.drop(columns="y")
+    model = Model(algorithm).fit(rows[:40], frame.y[:40], rows[40:])
+    save_model(model, tmp_path / "model.skops")
+    loaded = robustssl.load_model(tmp_path / "model.skops")
+    new = mixed(np.random.default_rng(1)).drop(columns="y")
+    new.loc[3, "city"] = "Paris"
+    assert list(loaded.predict(new)) == list(model.predict(new))
+    assert list(loaded.predict(new[["city", "x"]])) == list(model.predict(new))
+    assert np.mean(loaded.predict(new) == mixed(np.random.default_rng(1)).y) > 0.8
+    assert set(loaded.predict(new.drop(columns="x"))) <= {"yes", "no"}
+
+
+class Stranger:
+    """What a model file must not hold."""
+
+
+def test_a_file_that_names_a_stranger_is_not_loaded(tmp_path):
+    path = tmp_path / "model.skops"
+    save_model(Stranger(), path)
+    with pytest.raises(InputError, match=r"names .*Stranger, which is not ours"):
+        load_model(path)
+    path.write_bytes(b"no archive")
+    with pytest.raises(InputError, match="is not a model"):
+        load_model(path)
+    with pytest.raises(InputError, match="there is no file"):
+        load_model(tmp_path / "none")
+
+
+# Reading
+
+
+def test_one_file_with_empty_targets_is_the_same_pair(tmp_path):
+    frame = wine().sample(frac=1, random_state=0).reset_index(drop=True)
+    frame[:60].to_csv(tmp_path / "l.csv", index=False)
+    frame[60:].drop(columns="cultivar").to_parquet(tmp_path / "u.parquet")
+    frame["cultivar"] = frame.cultivar.where(frame.index < 60)
+    frame.to_csv(tmp_path / "one.csv", index=False)
+    two = read(tmp_path / "l.csv", tmp_path / "u.parquet", "cultivar", None)
+    one = read(tmp_path / "one.csv", None, "cultivar", None)
+    assert list(one.y) == list(two.y)
+    assert set(one.y) == {"0", "1", "2"}  # not 0.0
+    for mine, theirs in ((one.labeled, two.labeled), (one.unlabeled, two.unlabeled)):
+        np.testing.assert_array_equal(mine.to_numpy(), theirs.to_numpy())
+
+
+def test_ids_and_columns_of_one_file_alone_are_left_out_and_told():
+    frame = mixed(np.random.default_rng(0), 200)
+    frame["id"] = [f"row {i}" for i in range(200)]
+    pair = of_frames(frame[:100], frame[100:].assign(new=1).drop(columns="y"), "y")
+    assert list(pair.unlabeled) == ["x", "city"]
+    assert "Only the unlabeled rows have new: left out." in pair.notes
+    assert any("like a name" in note and "id" in note for note in pair.notes)
+
+
+def bad(tmp_path, labeled, unlabeled, target="cultivar", **how):
+    for name, frame in (("l.csv", labeled), ("u.csv", unlabeled)):
+        frame.to_csv(tmp_path / name, index=False)
+    read(tmp_path / "l.csv", tmp_path / "u.csv", target, how.get("text"))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda f: (f, f[:0], {}), "no unlabeled rows"),
+        (lambda f: (f[f.cultivar == 0], f, {}), "1 class, and two are needed"),
+        (lambda f: (f, f, {"target": "cultivr"}), "did you mean 'cultivar'"),
+        (lambda f: (f, f, {"target": ""}), "--target COLUMN"),
+        (lambda f: (f, f, {"target": "alcohol"}), "126 different values in 178 rows"),
+        (lambda f: (f[128:], f, {}), "needs 5 of each"),
+        (lambda f: (f, f.add_prefix("a"), {}), "no column in common"),
+        (lambda f: (f[["cultivar"]], f, {}), "no column but cultivar"),
+        (lambda f: (f, f, {"text": "words"}), "words"),
+    ],
+)
+def test_bad_input_is_told_in_a_sentence(change, words, tmp_path):
+    labeled, unlabeled, how = change(wine())
+    with pytest.raises(InputError, match=words):
+        bad(tmp_path, labeled, unlabeled, **how)
+
+
+def test_files_that_are_not_there_and_folders_without_images(tmp_path):
+    with pytest.raises(InputError, match="no file or folder"):
+        read(tmp_path / "none.csv", None, "y", None)
+    (tmp_path / "a").mkdir()
+    with pytest.raises(InputError, match="second folder"):
+        read(tmp_path / "a", None, "", None)
+    wine().to_csv(tmp_path / "all.csv", index=False)
+    with pytest.raises(InputError, match=r"every row of .* has a cultivar"):
+        read(tmp_path / "all.csv", None, "cultivar", None)
+
+
+def test_texts_and_images_are_compared_too(tmp_path):
+    from PIL import Image
+
+    rng = np.random.default_rng(0)
+    topics = [["ball", "goal", "team"], ["vote", "law", "state"], ["atom", "cell", "star"]]
+
+    def texts(which, n):
+        return [" ".join([*rng.choice(topics[k], 6), "and", "the"]) for k in which[:n]]
+
+    y = np.arange(120) % 2
+    labeled = pd.DataFrame({"text": texts(y, 120), "y": np.array(["sport", "politics"])[y]})
+    other = pd.DataFrame({"text": texts(rng.choice(3, 300), 300)})  # a third is of a new topic
+    pair = of_frames(labeled, other, "y")
+    assert pair.kind == "text"
+    found = inspect(pair)
+    assert found.label.low <= 1 / 3 <= found.label.high
+    assert {"atom", "cell", "star"} == {word for word, *_ in found.telling[:3]}
+
+    for folder, colours in (("l/red", "r"), ("l/blue", "b"), ("u", "rb")):
+        (tmp_path / folder).mkdir(parents=True)
+        for i in range(12):
+            image = rng.integers(0, 80, (8, 8, 3), np.uint8)
+            image[..., "rgb".index(colours[i % len(colours)])] += 150
+            Image.fromarray(image).save(tmp_path / folder / f"{i}.png")
+    pair = read(tmp_path / "l", tmp_path / "u", "", None)
+    assert (pair.kind, pair.labeled.shape, len(pair.unlabeled)) == ("image", (24, 32, 32, 3), 12)
+    model = Model("self_training", "image").fit(pair.labeled, pair.y, pair.unlabeled)
+    assert np.mean(model.predict(pair.labeled) == pair.y) == 1
+    save_model(model, tmp_path / "model.skops")
+    assert list(load_model(tmp_path / "model.skops").predict(pair.labeled)) == list(pair.y)
+
+
+# The whole
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory):
+    """The folder of an audit, and what was said."""
+    folder = tmp_path_factory.mktemp("audit")
+    frame = wine().rename(columns={"alcohol": "<script>alert(1)</script>"})
+    frame = frame.sample(frac=1, random_state=0)
+    frame[:60].to_csv(folder / "l.csv", index=False)
+    frame[60:].drop(columns=["cultivar", "ash"]).to_csv(folder / "u.csv", index=False)
+    words = ["audit", f"{folder}/l.csv", f"{folder}/u.csv", "--target", "cultivar"]
+    words += ["-a", "self_training", "-a", "label_spreading", "--out", str(folder / "out")]
+    result = CliRunner().invoke(cli.app, words, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return folder, result.output
+
+
+def test_an_audit_answers_three_questions(audited):
+    folder, said = audited
+    assert re.search(r"How inconsistent.*Will they help or harm.*What should I use", said, re.S)
+    assert re.search(r"distribution +0\.\d\d \[0\.00, 0\.\d\d\]", said)  # they are like each other
+    assert re.search(r"feature +0\.08 \[0\.00, 0\.08\]", said)
+    assert "lost: ash (missing)" in said
+    assert re.search(r"self_training +[01]\.\d{3}  [+-]0\.\d{3} \[", said)
+    assert re.search(r"Use (the labeled rows alone|\w+ with the unlabeled)", said)
+    assert all(len(line) <= 80 for line in said.splitlines() if str(folder) not in line)
+    page = (folder / "out" / "index.html").read_text()
+    assert "<script" not in page.replace("&lt;", "")
+    assert "http" not in re.sub(r"http-equiv|http://www\.w3\.org", "", page)
+
+
+def test_the_lines_that_load_the_model_do(audited, monkeypatch):
+    folder, said = audited
+    wine().rename(columns={"alcohol": "<script>alert(1)</script>"}).to_csv(
+        folder / "new.csv", index=False
+    )
+    monkeypatch.chdir(folder)
+    first, second, third = (line.strip() for line in said.rstrip().splitlines()[-3:])
+    answers = {}
+    exec(f"{first}\n{second}\nanswers = {third}", answers)
+    truth = wine().cultivar.astype(str)
+    assert np.mean(answers["answers"] == truth) > 0.85
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_is_sound_in_a_browser(audited, browser, width):
+    from axe_core_python.selenium import Axe
+
+    folder, _ = audited
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.get_log("browser")
+    browser.get((folder / "out" / "index.html").as_uri())
+    assert browser.get_log("browser") == []
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    serious = [
+        violation["id"]
+        for violation in Axe().run(browser)["violations"]
+        if violation["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+
+
+def test_a_method_that_fails_is_told_and_the_others_are_measured(monkeypatch):
+    frame = wine()
+    pair = of_frames(frame[::2], frame[1::2].drop(columns="cultivar"), "cultivar")
+    with pytest.raises(InputError, match="no matched baseline"):
+        audits.measure(pair, np.zeros(89), ["supervised_logistic"])
+    with pytest.raises(InputError, match="did you mean 'self_training'"):
+        audits.measure(pair, np.zeros(89), ["self_trainin"])
+
+
+def test_a_pair_keeps_its_rows_in_a_sample():
+    frame = wine()
+    pair = of_frames(frame, frame.drop(columns="cultivar"), "cultivar").sample(60, 50)
+    assert (len(pair.labeled), len(pair.unlabeled)) == (60, 50)
+    assert sorted(np.bincount(pair.y.astype(int))) == [16, 20, 24]
+    np.testing.assert_array_equal(pair.unlabeled, frame.drop(columns="cultivar").iloc[pair.rows])
+    np.testing.assert_array_equal(pair.y.astype(int), frame.cultivar[pair.labeled.index])

@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: quickstart test check docs clean
+.PHONY: quickstart test check docs validate clean
 
 quickstart: .venv/installed
 	$(BIN)/robustssl run quickstart --store quickstart.sqlite
@@ -16,6 +16,10 @@ check: .venv/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+# Submissions of results: whole, of the present code, and the same when some of them are run again.
+validate: .venv/installed
+	@for study in $(wildcard results/*/study.yaml); do $(BIN)/robustssl results validate $$(dirname $$study) || exit 1; done
 
 docs: .venv/installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

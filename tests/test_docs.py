@@ -45,6 +45,7 @@ NOT_RUN = {
     r"robustssl data fetch": "needs a network",
     r"robustssl run (quickstart|robust-digits|reproduce-statistical)\b": "minutes",
     r"robustssl run (study|deep|my_study)\.yaml(?!.*--dry-run)": "minutes",
+    r"robustssl audit labeled\.csv unlabeled\.csv --target COLUMN": "wants files of yours",
     r"robustssl (submit|results validate)": "wants a study that was run",
     r"robustssl import curve\.jsonl": "wants what a GPU wrote",
     r"python (benchmarks|examples)/": "minutes, or a GPU",

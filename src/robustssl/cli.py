@@ -91,6 +91,10 @@ def run(
             "--algorithm", "-a", help="One more than the study has, such as my_module:Mine."
         ),
     ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="A part of the study: dataset=wine, algorithm=tsvm, environment=label."),
+    ] = None,
     workers: Annotated[
         int | None, typer.Option("--workers", "-w", help="Processes; all cores by default.")
     ] = None,
@@ -135,7 +139,7 @@ def run(
     """
     from robustssl import runs, studies
 
-    asked = studies.with_algorithms(study, algorithm or ())
+    asked = studies.with_algorithms(studies.narrowed(study, only or ()), algorithm or ())
     if dry_run:
         plan = runs.plan(asked, store, workers=workers, retry=retry)
         about = f", about {_duration(plan.seconds)} with {plan.workers} at a time"
@@ -439,6 +443,9 @@ def audit(
     text: Annotated[
         str | None, typer.Option(help="The column to learn from, if it holds texts.")
     ] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(help="A column to leave out, such as an id or a date.")
+    ] = None,
     algorithm: Annotated[
         list[str] | None,
         typer.Option("--algorithm", "-a", help="Try these methods; five quick ones by default."),
@@ -453,12 +460,14 @@ def audit(
     from robustssl import audits
     from robustssl.audits.gains import METHODS
     from robustssl.progress import watch
-    from robustssl.reports.audit import describe, write_audit
+    from robustssl.reports.audit import check_folder, describe, write_audit
 
+    check_folder(folder)
     with watch(audits.STEPS, err, "steps") as seen:
         found = audits.audit(
             *(labeled, unlabeled, target),
             text=text,
+            drop=drop or (),
             algorithms=algorithm or METHODS,
             step=lambda: seen.step(False),
         )

@@ -1,8 +1,8 @@
 """Studies: which cells belong to a question."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 import numpy as np
 import yaml
@@ -34,7 +34,8 @@ def _seeds(value: Any) -> Any:
     return list(range(value))
 
 
-Pattern = Annotated[dict[Literal["algorithm", "environment", "dataset"], str], Field(min_length=1)]
+What = Literal["algorithm", "environment", "dataset"]
+Pattern = Annotated[dict[What, str], Field(min_length=1)]
 Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
 
 
@@ -47,6 +48,8 @@ class Study(BaseModel):
     `labels` is per class; `total_labels` instead is spread evenly over the classes that have any.
     `budget` is what the nets share: quick (a perceptron, 500 steps), reference or full.
     `exclude` leaves out what cannot be run: {algorithm: tsvm, dataset: covertype}.
+    `parts` are studies, or their names, that make up this one; t and seeds are those of the whole.
+    `only` takes a part of any study: {dataset: [wine], algorithm: [fixmatch]}.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -61,6 +64,24 @@ class Study(BaseModel):
     ts: Annotated[list[float], BeforeValidator(_listed)] = list(GRID)
     seeds: Annotated[list[int], BeforeValidator(_seeds), Field(min_length=1)] = [0, 1, 2, 3, 4]
     exclude: list[Pattern] = []
+    parts: list["Study"] = []
+    only: dict[What, Names] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _whole(cls, document: Any) -> Any:
+        """Of a study in parts, what these have."""
+        if not isinstance(document, dict) or not document.get("parts"):
+            return document
+        kept = {"title", "parts", "ts", "seeds", "only"}
+        if more := document.keys() - kept - {"algorithms", "environments", "datasets"}:
+            raise InputError(f"a study of parts has no {min(more)} of its own")
+        parts = [study(part) for part in document["parts"]]
+        names = {
+            key: list(dict.fromkeys(name for part in parts for name in getattr(part, key)))
+            for key in ("algorithms", "environments", "datasets")
+        }
+        return {**document, **names, "parts": parts}
 
     @field_validator("algorithms", "environments", "datasets")
     @classmethod
@@ -115,7 +136,19 @@ class Study(BaseModel):
 
     def curves(self) -> list[CurveName]:
         """What differs between cells but t and seed."""
-        found = (
+        found = (curve for part in self.parts for curve in part.curves())
+        every = found if self.parts else self._combined()
+        return list(dict.fromkeys(curve for curve in every if self._is_asked(curve)))
+
+    def _is_asked(self, curve: CurveName) -> bool:
+        names = dict(zip(get_args(What), curve[:3], strict=True))
+        return all(
+            {names[what], registry.parse(names[what])[0]} & {*asked}
+            for what, asked in self.only.items()
+        )
+
+    def _combined(self) -> Iterator[CurveName]:
+        return (
             (method, environment, dataset, self._per_class(labels, environment, dataset))
             for dataset in self.datasets
             for labels in self.total_labels or self.labels
@@ -124,7 +157,6 @@ class Study(BaseModel):
             for method in self.algorithms
             if not self._is_excluded(method, (asked, environment), dataset)
         )
-        return list(dict.fromkeys(found))
 
     def _is_excluded(self, algorithm: str, environments: tuple[str, str], dataset: str) -> bool:
         names = {"algorithm": (algorithm,), "environment": environments, "dataset": (dataset,)}
@@ -245,6 +277,24 @@ def with_algorithms(source: str | Path | Mapping[str, Any] | Study, more: Iterab
     baselines = filter(None, map(registry.matched_baseline, specs))
     every = [*chosen.algorithms, *baselines, *specs]
     return chosen.model_copy(update={"algorithms": list(dict.fromkeys(every))})
+
+
+def narrowed(source: str | Path | Mapping[str, Any] | Study, words: Iterable[str]) -> Study:
+    """A study of which only some curves count, by words such as dataset=wine; those of one kind
+    are alternatives.
+    """
+    chosen, only = study(source), dict[str, list[str]]()
+    for word in words:
+        what, _, name = word.partition("=")
+        if what not in get_args(What) or not name:
+            raise InputError(
+                f"cannot read {word!r}; write dataset=wine, or algorithm or environment"
+            )
+        only.setdefault(what, []).append(name)
+    part = chosen.model_copy(update={"only": {**chosen.only, **only}})
+    if not part.curves():
+        raise InputError(f"the study has nothing that is {', '.join(words)}")
+    return part
 
 
 def _validated(document: dict[str, Any], where: str) -> Study:

@@ -60,12 +60,14 @@ def _named(source: Any, chosen: Study) -> str:
 
 
 def _document(chosen: Study) -> dict[str, Any]:
-    """The study without what is left at its default."""
-    return {
+    """The study without what is left at its default, or follows from its parts."""
+    implied = {"algorithms", "environments", "datasets"} if chosen.parts else set()
+    document = {
         name: value
         for name, value in chosen.model_dump().items()
-        if value != type(chosen).model_fields[name].get_default()
+        if value != type(chosen).model_fields[name].get_default() and name not in implied
     }
+    return {**document, "parts": list(map(_document, chosen.parts))} if chosen.parts else document
 
 
 @dataclass(frozen=True)

@@ -12,18 +12,29 @@ import pandas as pd
 from joblib import parallel_config
 from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import CountVectorizer
+from threadpoolctl import threadpool_limits
 
 from robustssl.audits import foreign as _foreign
 from robustssl.audits import gains as _gains
 from robustssl.audits.columns import Column, compare_columns
 from robustssl.audits.estimate import Estimate
 from robustssl.audits.foreign import Foreign, find_foreign
-from robustssl.audits.gains import METHODS, Gains, measure
+from robustssl.audits.gains import METHODS, Gains, accuracy_alone, measure
 from robustssl.audits.model import Model, encoder, load_model, save_model, typed
-from robustssl.audits.pair import Pair, is_number, of_frames, read
+from robustssl.audits.pair import Pair, images_of, is_number, of_frames, read
 from robustssl.features import preprocessing
 
-__all__ = ["Audit", "Model", "Pair", "audit", "inspect", "load_model", "of_frames", "save_model"]
+__all__ = [
+    "Audit",
+    "Model",
+    "Pair",
+    "audit",
+    "images_of",
+    "inspect",
+    "load_model",
+    "of_frames",
+    "save_model",
+]
 
 LABELED, UNLABELED = 3000, 4000  # rows that are looked at, of more a random sample
 COMPONENTS = 30  # of images and texts
@@ -69,22 +80,27 @@ def audit(
     target: str = "",
     *,
     text: str | None = None,
+    drop: Sequence[str] = (),
     algorithms: Sequence[str] = METHODS,
     step: Callable[[], None] = lambda: None,
 ) -> Audit:
     """Two files, one with empty targets, two folders of images, or two frames; in STEPS steps."""
     if isinstance(labeled, pd.DataFrame):
-        pair = of_frames(labeled, unlabeled, target, text)
+        pair = of_frames(labeled, unlabeled, target, text, drop)
     else:
-        pair = read(labeled, unlabeled, target, text)
+        pair = read(labeled, unlabeled, target, text, drop)
     part = pair.sample(LABELED, UNLABELED)
-    with parallel_config(backend="threading", n_jobs=-1):
+    with parallel_config(backend="threading", n_jobs=-1), threadpool_limits(1):
         inconsistency = replace(inspect(part, step), **_columns(pair))
     found = inconsistency.foreign
     likely = found.foreign if found else np.full(len(part.unlabeled), 0.5)
     gains = measure(part, likely, algorithms, step)
-    advice = advise(gains)
-    model = Model(advice.algorithm, pair.kind)
+    lost = [column.name for column in inconsistency.columns if column.share == 1]
+    advice = advise(gains, *_majority(part.y))
+    if 0 < len(lost) < part.labeled.shape[1]:
+        score = accuracy_alone(part.without(lost), gains.alone())
+        advice = replace(advice, text=f"{advice.text} {_told_of_lost(lost, gains.alone(), score)}")
+    model = Model(advice.algorithm, pair.kind, pair.text)
     model.fit(pair.labeled, pair.y, part.unlabeled if advice.uses_unlabeled else None)
     return Audit(part, len(pair.labeled), len(pair.unlabeled), inconsistency, gains, advice, model)
 
@@ -142,9 +158,13 @@ def _telling_columns(
     """The columns by which a forest tells the rows apart."""
     weight = pd.Series(found.weight[: len(names)], index=names, dtype=float)
     weight = weight.groupby(level=0).sum().sort_values(ascending=False)
+    weight = weight[weight > 1 / len(weight)]  # more than if all told the same
     columns = {str(name): name for name in pair.unlabeled}
     return [
-        (name, *(_typical(frame[columns[name]]) for frame in (pair.labeled, pair.unlabeled)))
+        (
+            f"{name} ({weight[name]:.0%})",
+            *(_typical(frame[columns[name]]) for frame in (pair.labeled, pair.unlabeled)),
+        )
         for name in weight.index[:most]
     ]
 
@@ -153,9 +173,13 @@ def _typical(column: pd.Series) -> str:
     """The median of numbers, with the middle 80%; the commonest of words, with its share."""
     if is_number(column):
         low, middle, high = column.astype(float).quantile([0.1, 0.5, 0.9])
-        return f"{middle:.3g} ({low:.3g} to {high:.3g})"
+        return "{} ({} to {})".format(*(_rounded(value) for value in (middle, low, high)))
     counts = column.astype(str).value_counts(normalize=True)
     return f"{counts.index[0]} ({counts.iloc[0]:.0%})"
+
+
+def _rounded(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def _telling_words(pair: Pair, most: int = 8) -> list[tuple[str, str, str]]:
@@ -169,9 +193,10 @@ def _telling_words(pair: Pair, most: int = 8) -> list[tuple[str, str, str]]:
     return [(str(words[i]), f"{mine[i]:.0%} of rows", f"{theirs[i]:.0%} of rows") for i in order]
 
 
-def advise(gains: Gains) -> Advice:
+def advise(gains: Gains, commonest: Any = None, share: float = 0.0) -> Advice:
     """The best method, if it beats the best learner without unlabeled rows beyond chance; else that
-    learner. The interval allows for the choice among the methods.
+    learner. The interval allows for the choice among the methods. commonest: a class that is right
+    for a share of the rows.
     """
     alone, tests = gains.alone(), len(gains.baselines)
     best = max(gains.baselines, key=lambda name: gains.scores[name].mean())
@@ -183,10 +208,38 @@ def advise(gains: Gains) -> Advice:
             f"Use {best} with the unlabeled rows: its accuracy is {means[best]}, that of the best "
             f"learner without them ({alone}) {means[alone]}, a gain of {told}."
         )
-        return Advice(best, True, text)
-    why = "may be chance" if gain.high > 0 else "is a loss"
-    text = (
-        f"Use the labeled rows alone, with {alone} (accuracy {means[alone]}): the best method that "
-        f"uses the unlabeled rows, {best}, gains {told}, which {why}."
+    else:
+        text = (
+            f"Use the labeled rows alone, with {alone} (accuracy {means[alone]}): the best method "
+            f"that uses the unlabeled rows, {best}, gains {told}, which {_judged(gain)}."
+        )
+    chosen = best if gain.low > 0 else alone
+    if gains.interval(gains.scores[chosen]).low <= share:
+        text += (
+            f" But nothing here is better beyond chance than to answer {commonest!r} always, which "
+            f"is right for {share:.3f} of the rows."
+        )
+    return Advice(chosen, chosen != alone, text)
+
+
+def _judged(gain: Estimate) -> str:
+    if gain.low == gain.high == 0:
+        return "makes no difference"
+    if gain.high <= 0:
+        return "is a loss"
+    if gain.high - gain.low > 0.2:
+        return "so few labels cannot tell from chance: more of them may"
+    return "may be chance"
+
+
+def _majority(y: Any) -> tuple[Any, float]:
+    counts = pd.Series(y).value_counts(normalize=True)
+    return counts.index[0], float(counts.iloc[0])
+
+
+def _told_of_lost(lost: list[str], algorithm: str, score: float) -> str:
+    named = ", ".join(lost[:5]) + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")
+    return (
+        f"Rows that lack {named}, or have it written otherwise, as your unlabeled ones do, need a "
+        f"model without: {algorithm} then has an accuracy of {score:.3f} (--drop leaves columns out)."
     )
-    return Advice(alone, False, text)

@@ -46,7 +46,11 @@ def _compare(name: str, labeled: pd.Series, unlabeled: pd.Series) -> Column | No
         return None
     if is_number(mine) != is_number(theirs):
         kinds = ["numbers" if is_number(column) else "words" for column in (mine, theirs)]
-        return Column(name, f"{kinds[0]} there, {kinds[1]} here")
+        return Column(name, f"{kinds[0]} in labeled rows, {kinds[1]} in unlabeled ones")
+    if not is_number(mine):
+        new = float((~theirs.astype(str).isin(set(mine.astype(str)))).mean())
+        if new > 0.5 and mine.nunique() < len(mine) / 5:
+            return Column(name, f"words that no labeled row has, in {new:.0%} of rows")
     others = int((mine != theirs.iloc[0]).sum())
     alike = (len(mine) / (len(mine) + len(theirs))) ** others  # all others among the labeled rows
     if theirs.nunique() == 1 and others and alike < CHANCE:
@@ -59,7 +63,8 @@ def _compare(name: str, labeled: pd.Series, unlabeled: pd.Series) -> Column | No
         sum(p * (1 - p) / len(column) for p, column in zip(gone, (labeled, unlabeled), strict=True))
     ) + 1 / len(labeled):
         share = (gone[1] - gone[0]) / (1 - gone[0])
-        return Column(name, f"missing in {gone[1]:.0%} of rows, here {gone[0]:.0%}", share)
+        told = f"missing in {gone[1]:.0%} of unlabeled rows and {gone[0]:.0%} of labeled ones"
+        return Column(name, told, share)
     return None
 
 

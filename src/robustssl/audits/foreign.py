@@ -9,19 +9,20 @@ given by a forest that has not seen it. Below any threshold c,
 so 1 - t is at most the ratio of the first two, and equals it where no foreign row scores so low.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from scipy.optimize import nnls
 from scipy.spatial.distance import cdist
 from scipy.special import ndtr
 from sklearn.covariance import LedoitWolf
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.isotonic import IsotonicRegression
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from robustssl.audits.estimate import LEVEL, Estimate
@@ -77,10 +78,10 @@ def find_foreign(X: Matrix, codes: Codes, Z: Matrix, step: Step = lambda: None) 
     X, Z = scaler.transform(X), scaler.transform(Z)
     d, K = X.shape[1], codes.max() + 1
     folds = []
-    for k, (x, z) in enumerate(_parts(codes, len(Z), seed=0)):
+    for k, (x, z) in enumerate(_parts(X, codes, Z, seed=0)):
         A, B, left = _without(X, x), _without(Z, z), np.delete(codes, x)
-        inner = _cross_likeness(A, left, B, seed=k + 1)
-        held = map(_likeness(A, left), (X[x], Z[z]))
+        inner = _cross_likeness(A, left, B, K, seed=k + 1)
+        held = map(_likeness(A, left, K), (X[x], Z[z]))
         parts = zip((A, B, X[x], Z[z]), (*inner, *held), strict=True)
         A, B, a, b = (np.hstack(pair) for pair in parts)
         folds.append(_Fold(A, B, a, b, codes=left, labeled=x, unlabeled=z))
@@ -102,7 +103,7 @@ def find_foreign(X: Matrix, codes: Codes, Z: Matrix, step: Step = lambda: None) 
     apart, p = _auroc(low, high, weights)
     return Foreign(
         distribution=distribution,
-        label=_hidden(label, P, codes),
+        label=_within(_hidden(label, P, codes), distribution),
         apart=apart,
         p=p,
         classes=shares,
@@ -136,12 +137,33 @@ def mixture(low: Matrix, high: Matrix, weights: Matrix) -> Estimate:
     return Estimate(float(t), float(max(t - half, 0)), float(min(most, 1)))
 
 
-def _parts(codes: Codes, unlabeled: int, seed: int) -> list[tuple[Codes, Codes]]:
-    """The rows of each fold: labeled ones, class by class, and unlabeled ones."""
-    n = min(FOLDS, np.bincount(codes).min())
-    split = StratifiedKFold(n, shuffle=True, random_state=seed).split(codes, codes)
-    places = np.random.default_rng(seed).permutation(unlabeled) % n
-    return [(rows, np.flatnonzero(places == k)) for k, (_, rows) in enumerate(split)]
+def _parts(X: Matrix, codes: Codes, Z: Matrix, seed: int) -> list[tuple[Codes, Codes]]:
+    """The rows of each fold: labeled ones, class by class, and unlabeled ones. Rows that are the
+    same are of one fold.
+    """
+    n = max(min(FOLDS, np.bincount(codes)[np.unique(codes)].min()), 2)
+    mine, theirs = np.split(same_rows(np.concatenate([X, Z])), [len(X)])
+    places = np.random.default_rng(seed).permutation(theirs.max() + 1)[theirs] % n
+    if len(np.unique(theirs)) == len(theirs):
+        places = np.random.default_rng(seed).permutation(len(theirs)) % n
+    parts = []
+    for k, (_, rows) in enumerate(stratified(codes, mine, n, seed)):
+        parts.append(rows)
+        places[np.isin(theirs, mine[rows])] = k
+    return [(rows, np.flatnonzero(places == k)) for k, rows in enumerate(parts)]
+
+
+def same_rows(X: Matrix) -> Codes:
+    """A number for each row, the same for rows that are the same."""
+    return np.asarray(pd.DataFrame(X).groupby(list(range(X.shape[1])), sort=False).ngroup())
+
+
+def stratified(codes: Codes, groups: Codes, n: int, seed: int) -> Iterator[tuple[Codes, Codes]]:
+    """Folds with their share of every class, in which a group is whole."""
+    if len(np.unique(groups)) == len(groups):
+        return StratifiedKFold(n, shuffle=True, random_state=seed).split(codes, codes)  # type: ignore[no-any-return]
+    split = StratifiedGroupKFold(n, shuffle=True, random_state=seed)
+    return split.split(codes, codes, groups)  # type: ignore[no-any-return]
 
 
 def _without(X: Matrix, rows: Codes) -> Matrix:
@@ -151,17 +173,20 @@ def _without(X: Matrix, rows: Codes) -> Matrix:
 DISTANCES = 5
 
 
-def _likeness(X: Matrix, codes: Codes) -> Callable[[Matrix], Matrix]:
+def _likeness(X: Matrix, codes: Codes, K: int) -> Callable[[Matrix], Matrix]:
     """How like the labeled rows X others are: distances to class centres and to the nearest rows,
-    plain and by the covariance within classes; probabilities of the classes, and the largest three.
+    plain and by the covariance within classes; probabilities of K classes, and the largest three.
     """
-    centres = np.stack([X[codes == k].mean(0) for k in range(codes.max() + 1)])
-    within = LedoitWolf(assume_centered=True).fit(X - centres[codes])
+    present, own = np.unique(codes, return_inverse=True)
+    centres = np.stack([X[codes == k].mean(0) for k in present])
+    within = LedoitWolf(assume_centered=True).fit(X - centres[own])
     root = np.linalg.cholesky(within.precision_)
     forest = ExtraTreesClassifier(60, min_samples_leaf=2, class_weight="balanced", random_state=0)
     forest.fit(X, codes)
 
     def measure(rows: Matrix) -> Matrix:
+        if not len(rows):
+            return np.empty((0, DISTANCES + K + min(K, 3)))
         nearest = np.partition(cdist(rows, X), 2, axis=1)
         distances = (
             cdist(rows, centres).min(1),
@@ -170,19 +195,20 @@ def _likeness(X: Matrix, codes: Codes) -> Callable[[Matrix], Matrix]:
             nearest[:, 2],
             cdist(rows @ root, X @ root).min(1),
         )
-        P = forest.predict_proba(rows)
+        P = np.zeros((len(rows), K))
+        P[:, present] = forest.predict_proba(rows)
         logs = np.log(np.stack(distances) + 1e-9)
         return np.column_stack([*logs, P, -np.sort(-P, axis=1)[:, :3]])
 
     return measure
 
 
-def _cross_likeness(X: Matrix, codes: Codes, Z: Matrix, seed: int) -> tuple[Matrix, Matrix]:
+def _cross_likeness(X: Matrix, codes: Codes, Z: Matrix, K: int, seed: int) -> tuple[Matrix, Matrix]:
     """The likeness of the rows X and Z, each to labeled rows of other folds."""
-    parts = _parts(codes, len(Z), seed)
+    parts = _parts(X, codes, Z, seed)
     found: tuple[list[Matrix], list[Matrix]] = ([], [])
     for x, z in parts:
-        measure = _likeness(_without(X, x), np.delete(codes, x))
+        measure = _likeness(_without(X, x), np.delete(codes, x), K)
         found[0].append(measure(X[x]))
         found[1].append(measure(Z[z]))
     places = (np.argsort(np.concatenate(rows)) for rows in zip(*parts, strict=True))
@@ -201,7 +227,9 @@ def _scores(
     high = np.empty(sum(len(fold.unlabeled) for fold in folds))
     told: Any = 0
     for fold in folds:
-        weights = (shares / np.bincount(fold.codes))[fold.codes]
+        weights = (shares / np.maximum(np.bincount(fold.codes, minlength=len(shares)), 1))[
+            fold.codes
+        ]
         both = np.concatenate([fold.A, fold.B])[:, columns]
         is_unlabeled = np.arange(len(both)) >= len(fold.A)
         weights = np.where(
@@ -210,7 +238,8 @@ def _scores(
         model = forest(100, min_samples_leaf=5, random_state=0)
         model.fit(both, is_unlabeled, sample_weight=weights * len(both))
         low[fold.labeled] = model.predict_proba(fold.a[:, columns])[:, 1]
-        high[fold.unlabeled] = model.predict_proba(fold.b[:, columns])[:, 1]
+        if len(fold.b):
+            high[fold.unlabeled] = model.predict_proba(fold.b[:, columns])[:, 1]
         told = told + model.feature_importances_
         step()
     return low, high, told
@@ -247,6 +276,13 @@ def _hidden(label: Estimate, P: Matrix, codes: Codes) -> Estimate:
     hit = np.mean([(P[codes == k].argmax(1) == k).mean() for k in range(K)])
     confused = min((1 - hit) / (1 - 1 / K), 0.99)
     return Estimate(label.estimate, label.low, min(label.high / (1 - confused), 1.0))
+
+
+def _within(label: Estimate, distribution: Estimate) -> Estimate:
+    """Rows that look like no class are among those that differ."""
+    return Estimate(
+        min(label.estimate, distribution.estimate), min(label.low, distribution.low), label.high
+    )
 
 
 def _auroc(low: Matrix, high: Matrix, weights: Matrix) -> tuple[float, float]:

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from joblib import Parallel, delayed
 from scipy.special import stdtrit
-from sklearn.model_selection import RepeatedStratifiedKFold
 
 from robustssl import registry
 from robustssl.audits.estimate import LEVEL, Estimate
+from robustssl.audits.foreign import stratified
 from robustssl.audits.model import Model
 from robustssl.audits.pair import Pair, take
 from robustssl.environments import count
@@ -72,8 +73,7 @@ def measure(
     """foreign: the probability of each unlabeled row to be foreign. Takes STEPS steps."""
     baselines = {name: _baseline(name) for name in algorithms}
     alone = tuple(dict.fromkeys(baselines.values()))
-    split = RepeatedStratifiedKFold(n_splits=FOLDS, n_repeats=REPEATS, random_state=0)
-    folds = list(split.split(pair.y, pair.y))
+    folds, twins = _folds(pair)
     rng, n = np.random.default_rng(0), len(pair.unlabeled)
     names = (*alone, *algorithms)
     jobs: list[Any] = [((i, None), names, rng.permutation(n)[:MOST]) for i in range(len(folds))]
@@ -83,7 +83,12 @@ def measure(
         free = np.concatenate([bad[:k], good[k:]])
         jobs += [((i, t), tuple(algorithms), free) for i in range(FOLDS)]
     found = {}
-    work = (delayed(_train)(key, pair, folds[key[0]], free, names) for key, names, free in jobs)
+    work = (
+        delayed(_train)(
+            key, pair, folds[key[0]], free[~np.isin(twins[free], folds[key[0]][1])], names
+        )
+        for key, names, free in jobs
+    )
     for key, scores in Parallel(n_jobs=-1, return_as="generator_unordered")(work):
         found[key] = scores
         step()
@@ -113,6 +118,35 @@ def measure(
     )
 
 
+def _folds(pair: Pair) -> tuple[list[tuple[Rows, Rows]], Rows]:
+    """Folds of the labeled rows, several times over, in which rows that are the same stay together;
+    and of each unlabeled row a labeled one that is the same, or -1.
+    """
+    codes = np.unique(pair.y, return_inverse=True)[1]
+    both = [pair.labeled, pair.unlabeled]
+    if pair.kind == "tabular":
+        shared = list(pair.unlabeled)
+        digests = [pd.util.hash_pandas_object(X[shared].astype(str), index=False) for X in both]
+    else:
+        digests = [
+            pd.Series([hash(x.tobytes() if pair.kind == "image" else x) for x in X]) for X in both
+        ]
+    mine, theirs = (digest.to_numpy() for digest in digests)
+    _, groups = np.unique(mine, return_inverse=True)
+    folds = [f for seed in range(REPEATS) for f in stratified(codes, groups, FOLDS, seed)]
+    first = {digest: i for i, digest in enumerate(mine)}
+    return folds, np.array([first.get(digest, -1) for digest in theirs])
+
+
+def accuracy_alone(pair: Pair, algorithm: str) -> float:
+    """Of a learner that sees no unlabeled row, on labeled rows held out."""
+    folds, _ = _folds(pair)
+    none = np.empty(0, np.intp)
+    work = (delayed(_train)(None, pair, fold, none, [algorithm]) for fold in folds)
+    found = [scores[algorithm] for _, scores in Parallel(n_jobs=-1)(work)]
+    return float(np.mean([score for score in found if not isinstance(score, str)]))
+
+
 def _baseline(algorithm: str) -> str:
     registry.canonical("algorithm", algorithm)  # or the reason why there is none such
     baseline = registry.matched_baseline(algorithm)
@@ -136,11 +170,12 @@ def _train(
     key: Any, pair: Pair, fold: tuple[Rows, Rows], free: Rows, names: Sequence[str]
 ) -> tuple[Any, dict[str, float | str]]:
     """The accuracy of each, or why there is none."""
-    labeled, unlabeled = (take(pair.labeled, fold[0]), take(pair.unlabeled, free))
+    labeled = take(pair.labeled, fold[0])
+    unlabeled = take(pair.unlabeled, free) if len(free) else None
     scores: dict[str, float | str] = {}
     for name in names:
         try:
-            model = Model(name, pair.kind).fit(labeled, pair.y[fold[0]], unlabeled)
+            model = Model(name, pair.kind, pair.text).fit(labeled, pair.y[fold[0]], unlabeled)
             right = model.predict(take(pair.labeled, fold[1])) == pair.y[fold[1]]
             scores[name] = float(right.mean())
         except Exception as error:

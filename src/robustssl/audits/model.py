@@ -1,5 +1,8 @@
 """A learner that takes rows as they were read, and can be kept in a file without pickle."""
 
+from collections.abc import Sequence
+from importlib import import_module
+from inspect import isclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,45 +16,62 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from robustssl import registry
-from robustssl.audits.pair import is_number
+from robustssl.audits.pair import is_number, texts_of
 from robustssl.data import UNLABELED, Kind
 from robustssl.errors import InputError
 from robustssl.features import preprocessing
 
-OURS = ("robustssl.", "sklearn.", "xgboost.", "numpy.", "scipy.")  # modules that a file may name
+LARGEST = 1e100  # of a number; beyond, and infinite, is missing
+
+# What a file may hold beside what skops trusts and the classes of robustssl.algorithms.
+_PARTS = {
+    *("robustssl.audits.model.Model", "robustssl.audits.model.column_of"),
+    *("robustssl.features._OneScale", "robustssl.features._flat"),
+    *("sklearn.tree._tree.Tree", "xgboost.core.Booster", "xgboost.sklearn.XGBClassifier"),
+}
 
 
 class Model(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """An algorithm behind an encoder that is fitted on the labeled rows alone.
 
-    A feature that a row lacks has the mean of the labeled rows.
+    A feature that a row lacks has the mean of the labeled rows. text: of a frame, the column.
     """
 
-    def __init__(self, algorithm: str, kind: Kind = "tabular") -> None:
+    def __init__(self, algorithm: str, kind: Kind = "tabular", text: str | None = None) -> None:
         self.algorithm = algorithm
         self.kind = kind
+        self.text = text
 
     def fit(self, labeled: Any, y: npt.ArrayLike, unlabeled: Any = None) -> Self:
         self.encoder_ = encoder(labeled, self.kind)
+        self.shape_ = list(np.shape(labeled)[1:])
+        self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         rows = self._encode(labeled)
-        targets = np.asarray(y, object)
         if unlabeled is not None:
             rows = np.concatenate([rows, self._encode(unlabeled)])
-            targets = np.append(targets, np.full(len(rows) - len(targets), UNLABELED, object))
+            codes = np.append(codes, np.full(len(rows) - len(codes), UNLABELED))
         self.estimator_ = registry.estimator(self.algorithm, **_seed(self.algorithm))
-        self.estimator_.fit(rows, targets)
-        self.classes_ = self.estimator_.classes_
+        self.estimator_.fit(rows, codes)
         return self
 
     def _encode(self, rows: Any) -> npt.NDArray[np.float64]:
         if self.kind == "tabular":
             rows = typed(rows, self.encoder_)
+        elif self.kind == "text":
+            rows = texts_of(rows[self.text] if isinstance(rows, pd.DataFrame) else rows)
+        elif list(np.shape(rows)[1:]) != self.shape_:
+            shape = " x ".join(map(str, self.shape_))
+            raise InputError(f"images are {shape} bytes each: robustssl.audits.images_of(files)")
         return np.asarray(self.encoder_.transform(rows), float)
 
     def predict(self, rows: Any) -> npt.NDArray[Any]:
-        return np.asarray(self.estimator_.predict(self._encode(rows)))
+        if not len(rows):
+            return np.asarray(self.classes_[:0])
+        return np.asarray(self.classes_[self.estimator_.predict(self._encode(rows))])
 
     def predict_proba(self, rows: Any) -> npt.NDArray[np.float64]:
+        if not len(rows):
+            return np.empty((0, len(self.classes_)))
         return np.asarray(self.estimator_.predict_proba(self._encode(rows)))
 
 
@@ -92,35 +112,50 @@ def typed(rows: pd.DataFrame, made: Any) -> pd.DataFrame:
     """The columns that an encoder knows: numbers as numbers or nothing, words as words."""
     if not isinstance(rows, pd.DataFrame):
         raise InputError(f"the rows must be a pandas.DataFrame, not a {type(rows).__name__}")
+    if not rows.columns.isin(made.names_).any():
+        raise InputError(f"the rows have none of the columns {', '.join(map(str, made.names_))}")
     rows = rows.reindex(columns=made.names_)
     for name in made.names_:
         column = rows[name]
         if name in made.numbers_:
-            rows[name] = pd.to_numeric(column, errors="coerce").astype(float)
+            numbers = pd.to_numeric(column, errors="coerce").astype(float)
+            rows[name] = numbers.where(numbers.abs() < LARGEST)
         else:
             rows[name] = column.astype(object).where(column.isna(), column.astype(str))
     return rows
 
 
-def save_model(model: Any, path: str | Path) -> None:
+def save_model(model: Model, path: str | Path) -> None:
     import skops.io
 
     skops.io.dump(model, path)
 
 
-def load_model(path: str | Path) -> Any:
-    """A model that an audit saved. A file that names anything but learners is refused."""
+def load_model(path: str | Path, trusted: Sequence[str] = ()) -> Any:
+    """A model that an audit saved. A file that holds anything but our learners is refused, unless
+    you trust it by name, such as an algorithm of your own, `my_module.Mine`.
+    """
     import skops.io
 
     if not Path(path).is_file():
         raise InputError(f"there is no file {path}")
     try:
         named = skops.io.get_untrusted_types(file=path)
-        strange = [name for name in named if not name.startswith(OURS)]
-        if strange:
-            raise InputError(f"{path} names {strange[0]}, which is not ours: it is not loaded")
-        return skops.io.load(path, trusted=named)
+        for name in named:
+            if name not in {*_PARTS, *trusted} and not _is_our_class(name):
+                raise InputError(f"{path} names {name}, which is not ours: it is not loaded")
+        model = skops.io.load(path, trusted=named)
     except InputError:
         raise
     except Exception as error:
         raise InputError(f"{path} is not a model: {type(error).__name__}: {error}") from error
+    if not isinstance(model, Model):
+        raise InputError(f"{path} holds a {type(model).__name__}, not a model of an audit")
+    return model
+
+
+def _is_our_class(name: str) -> bool:
+    module, _, attribute = name.rpartition(".")
+    if not module.startswith("robustssl.algorithms."):
+        return False
+    return isclass(getattr(import_module(module), attribute, None))

@@ -1,5 +1,6 @@
 """What is audited: labeled and unlabeled rows, read from tables, folders of images, or texts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,42 +15,55 @@ from robustssl.datasets.image_folder import image_files, read_image
 from robustssl.datasets.table import read_frame
 from robustssl.errors import InputError, unknown
 
-Matrix = npt.NDArray[Any]
-Labels = npt.NDArray[np.object_]
+Classes = npt.NDArray[Any]
+
+FEWEST = 5  # labeled rows of a class
+FEWEST_UNLABELED = 30
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Labeled rows with their classes y (words), and unlabeled rows, both as they were read.
+    """Labeled rows with their classes y, and unlabeled rows, both as they were read.
 
-    labeled, unlabeled: frames of the columns that both have (tabular), arrays of bytes (image) or
-    of texts. lost: columns of the labeled rows that the unlabeled ones lack.
+    labeled, unlabeled: frames (tabular; the second has the columns that both have), arrays of bytes
+    (image) or of texts, which are the column `text` of a frame. lost: columns of the labeled rows
+    that the unlabeled ones lack.
     """
 
     labeled: Any
-    y: Labels
+    y: Classes
     unlabeled: Any
     kind: Kind = "tabular"
+    text: str | None = None
     lost: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
     rows: npt.NDArray[np.intp] | None = None  # numbers of the unlabeled ones, of a sample
 
     def __post_init__(self) -> None:
-        if not len(self.unlabeled):
-            raise InputError("there are no unlabeled rows")
         counts = pd.Series(self.y).value_counts()
-        if len(counts) < 2:
-            raise InputError(f"the labeled rows have {len(counts)} class, and two are needed")
-        if len(counts) > len(self.y) / FEWEST:
+        if len(counts) > len(self.y) / FEWEST and len(counts) > 2:
             raise InputError(
                 f"the target has {len(counts)} different values in {len(self.y)} rows: an audit is "
                 f"of classes, with {FEWEST} labeled rows each or more"
             )
-        if counts.min() < FEWEST:
+        if len(counts) < 2 or counts.iloc[1] < FEWEST:
             raise InputError(
-                f"the class {counts.index[-1]!r} has {counts.min()} labeled rows, and an audit "
-                f"needs {FEWEST} of each"
+                f"two classes with {FEWEST} labeled rows or more are needed; there are "
+                + (", ".join(f"{n} of {name!r}" for name, n in counts.items()) or "no labeled rows")
             )
+        if counts.min() < FEWEST:
+            self._leave_out(counts.index[counts < FEWEST])
+        if len(self.unlabeled) < FEWEST_UNLABELED:
+            raise InputError(
+                f"there are {len(self.unlabeled)} unlabeled rows, and {FEWEST_UNLABELED} or more "
+                "are needed"
+            )
+
+    def _leave_out(self, rare: pd.Index) -> None:
+        keep = np.flatnonzero(~pd.Series(self.y).isin(rare))
+        object.__setattr__(self, "labeled", take(self.labeled, keep))
+        object.__setattr__(self, "y", self.y[keep])
+        self.notes.append(f"Left out, with fewer than {FEWEST} labeled rows each: {_list(rare)}.")
 
     def sample(self, labeled: int, unlabeled: int) -> "Pair":
         """With at most so many rows, drawn at random, labeled ones class by class."""
@@ -67,15 +81,27 @@ class Pair:
             rows=rows,
         )
 
+    def without(self, columns: Sequence[str]) -> "Pair":
+        """Of a table, the rows without some columns."""
+        labeled, unlabeled = (
+            frame[[name for name in frame if str(name) not in columns]]
+            for frame in (self.labeled, self.unlabeled)
+        )
+        lost = tuple(name for name in self.lost if name not in columns)
+        return replace(self, labeled=labeled, unlabeled=unlabeled, lost=lost)
+
 
 def take(X: Any, rows: npt.NDArray[np.intp]) -> Any:
     return X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]
 
 
-FEWEST = 5  # labeled rows of a class
-
-
-def read(labeled: str | Path, unlabeled: str | Path | None, target: str, text: str | None) -> Pair:
+def read(
+    labeled: str | Path,
+    unlabeled: str | Path | None,
+    target: str,
+    text: str | None = None,
+    drop: Sequence[str] = (),
+) -> Pair:
     """The pair in two files (or in one, of which some targets are empty), or in two folders of
     images.
     """
@@ -85,11 +111,14 @@ def read(labeled: str | Path, unlabeled: str | Path | None, target: str, text: s
             raise InputError(f"there is no file or folder {path}")
     if first.is_dir():
         return _images(first, second)
+    if second is not None and second.is_dir():
+        raise InputError(f"{first} is a file, but {second} is a folder")
     frame = read_frame(first)
     if not target:
         raise InputError("name the column that holds the classes: --target COLUMN")
     if target not in frame:
         raise unknown(f"column of {first}", target, map(str, frame.columns))
+    frame[target] = _whole_target(first, frame[target])
     empty = frame[target].isna()
     if second is None:
         if not empty.any():
@@ -97,22 +126,41 @@ def read(labeled: str | Path, unlabeled: str | Path | None, target: str, text: s
                 f"every row of {first} has a {target}: name a second file of unlabeled rows, or "
                 f"leave {target} empty where it is not known"
             )
-        return of_frames(frame[~empty], frame.loc[empty].drop(columns=target), target, text)
+        return of_frames(frame[~empty], frame.loc[empty].drop(columns=target), target, text, drop)
     notes = [f"{empty.sum()} rows of {first} have no {target}, and were left out."]
     other = read_frame(second)
     if target in other:
         notes.append(f"{second} has a column {target}, which was not looked at.")
-    pair = of_frames(frame[~empty], other.drop(columns=target, errors="ignore"), target, text)
+    other = other.drop(columns=target, errors="ignore")
+    pair = of_frames(frame[~empty], other, target, text, drop)
     pair.notes[:0] = notes if empty.any() else notes[1:]
     return pair
 
 
+def _whole_target(path: Path, column: pd.Series) -> pd.Series:
+    """The classes of a csv file, of which only an empty cell is none: NA and None are classes."""
+    if path.suffix.lower() == ".parquet" or is_number(column) or not column.isna().any():
+        return column
+    words = read_frame(path, keep_default_na=False, dtype={column.name: str})[column.name]
+    return words.where(words.str.strip() != "")
+
+
 def of_frames(
-    labeled: pd.DataFrame, unlabeled: pd.DataFrame, target: str, text: str | None = None
+    labeled: pd.DataFrame,
+    unlabeled: pd.DataFrame,
+    target: str,
+    text: str | None = None,
+    drop: Sequence[str] = (),
 ) -> Pair:
     """The pair of two frames, of which the first has the classes."""
-    y = classes_of(labeled[target])
-    labeled, notes = labeled.drop(columns=target), []
+    if target not in labeled:
+        raise unknown("column of the labeled rows", target, map(str, labeled.columns))
+    for name in drop:
+        if name not in labeled and name not in unlabeled:
+            raise unknown("column", name, map(str, labeled.columns))
+    y, notes = classes_of(labeled[target]), list[str]()
+    labeled = labeled.drop(columns=[target, *drop], errors="ignore")
+    unlabeled = unlabeled.drop(columns=[*drop], errors="ignore")
     if not labeled.shape[1]:
         raise InputError(f"there is no column but {target}")
     text = text or _text_column(labeled)
@@ -121,26 +169,31 @@ def of_frames(
     both = [name for name in labeled if name in unlabeled]
     if not both:
         raise InputError("labeled and unlabeled rows have no column in common")
-    extra = [str(name) for name in unlabeled if name not in labeled]
+    extra = [name for name in unlabeled if name not in labeled]
     if extra:
         notes.append(f"Only the unlabeled rows have {_list(extra)}: left out.")
-    named = [name for name in both if _is_a_name(labeled[name])]
+    named = [name for name in labeled if _is_a_name(labeled[name], unlabeled.get(name))]
     if named:
-        notes.append(f"Different in nearly every row, like a name, and left out: {_list(named)}.")
+        hint = next((f" (a text is read by --text {n})" for n in named if _is_text(labeled[n])), "")
+        notes.append(
+            f"Different in nearly every row, like a name, and left out: {_list(named)}{hint}."
+        )
     kept = [name for name in both if name not in named]
     if not kept:
         raise InputError("no column is left that says anything about a row")
-    lost = tuple(
-        str(name) for name in labeled if name not in unlabeled and not _is_a_name(labeled[name])
-    )
-    columns = [*kept, *(name for name in labeled if str(name) in lost)]
-    return Pair(labeled[columns], y, unlabeled[kept], lost=lost, notes=notes)
+    lost = [name for name in labeled if name not in unlabeled and name not in named]
+    labeled, unlabeled = labeled[[*kept, *lost]].copy(), unlabeled[kept].copy()
+    for name in kept:
+        labeled[name], unlabeled[name] = _alike(labeled[name], unlabeled[name])
+    return Pair(labeled, y, unlabeled, lost=tuple(map(str, lost)), notes=notes)
 
 
-def classes_of(column: pd.Series) -> Labels:
-    """The classes as words: 1 and 1.0 are one class."""
+def classes_of(column: pd.Series) -> Classes:
+    """The classes as they were read; whole numbers that a gap made fractions are whole again."""
     if pd.api.types.is_float_dtype(column) and (column % 1 == 0).all():
         column = column.astype(int)
+    if is_number(column):
+        return np.asarray(column)
     return np.asarray(column.astype(str), object)
 
 
@@ -148,29 +201,69 @@ def is_number(column: pd.Series) -> bool:
     return bool(pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column))
 
 
-def _is_a_name(column: pd.Series) -> bool:
-    """Whether a column of words has another word in nearly every row, as ids and dates do."""
-    return not is_number(column) and column.nunique() > max(50, len(column) / 2)
+def _alike(mine: pd.Series, theirs: pd.Series) -> tuple[pd.Series, pd.Series]:
+    """Two columns as numbers, if one is and most of the other can be: what cannot is missing."""
+    columns = [
+        column.replace({True: 1.0, False: 0.0}) if _is_truth(column) else column
+        for column in (mine, theirs)
+    ]
+    if is_number(columns[0]) != is_number(columns[1]):
+        read = [pd.to_numeric(column, errors="coerce") for column in columns]
+        if all(r.notna().sum() > 0.5 * c.notna().sum() for r, c in zip(read, columns, strict=True)):
+            columns = read
+    return columns[0], columns[1]
+
+
+def _is_truth(column: pd.Series) -> bool:
+    """Whether a column of objects holds true, false and gaps."""
+    return column.dtype == object and {type(value) for value in column.dropna()} == {bool}
+
+
+def _is_a_name(labeled: pd.Series, unlabeled: pd.Series | None) -> bool:
+    """Whether a column says which row it is, as ids and dates do, or cannot be compared: words that
+    differ in nearly every row, or numbers that count the rows.
+    """
+    try:
+        distinct, rows = labeled.nunique(), len(labeled)
+    except TypeError:  # of lists, say
+        return True
+    if not is_number(labeled):
+        return bool(distinct > max(50, rows / 2) or distinct > max(20, 0.9 * rows))
+    both = pd.concat([labeled, unlabeled]).dropna() if unlabeled is not None else labeled.dropna()
+    if not is_number(both) or len(both) < 20 or both.nunique() < 0.9 * len(both):
+        return False
+    numbers = both.to_numpy(float)
+    steps = np.diff(numbers)
+    counts = np.ptp(numbers) < 2 * len(numbers) and (numbers % 1 == 0).all()
+    return bool(counts or ((numbers % 1 == 0).all() and (steps > 0).mean() > 0.98))
+
+
+def _is_text(column: pd.Series) -> bool:
+    if is_number(column):
+        return False
+    words = column.dropna().astype(str).str.split().str.len()
+    return bool(words.mean() > 3)
 
 
 def _text_column(frame: pd.DataFrame) -> str | None:
     """The one column, if it holds sentences."""
-    if frame.shape[1] != 1 or is_number(frame.iloc[:, 0]):
-        return None
-    words = frame.iloc[:, 0].dropna().astype(str).str.split().str.len()
-    return str(frame.columns[0]) if words.mean() > 3 else None
+    return frame.columns[0] if frame.shape[1] == 1 and _is_text(frame.iloc[:, 0]) else None
 
 
-def _texts(labeled: pd.DataFrame, y: Labels, unlabeled: pd.DataFrame, text: str) -> Pair:
+def _texts(labeled: pd.DataFrame, y: Classes, unlabeled: pd.DataFrame, text: str) -> Pair:
     for frame, whose in ((labeled, "labeled"), (unlabeled, "unlabeled")):
         if text not in frame:
             raise unknown(f"column of the {whose} rows", text, map(str, frame.columns))
-    columns = [frame[text].fillna("").astype(str) for frame in (labeled, unlabeled)]
-    full = [np.asarray(column.str.strip() != "") for column in columns]
-    rows = [np.asarray(column, object)[f] for column, f in zip(columns, full, strict=True)]
+    mine, theirs = (texts_of(frame[text]) for frame in (labeled, unlabeled))
+    full = [np.array([bool(x.strip()) for x in rows], bool) for rows in (mine, theirs)]
     blank = sum(int((~f).sum()) for f in full)
     notes = [f"{blank} rows without a word were left out."] if blank else []
-    return Pair(rows[0], y[full[0]], rows[1], kind="text", notes=notes)
+    return Pair(mine[full[0]], y[full[0]], theirs[full[1]], kind="text", text=text, notes=notes)
+
+
+def texts_of(column: Any) -> npt.NDArray[np.object_]:
+    """Texts, of which a missing one is empty."""
+    return np.asarray(pd.Series(column, dtype=object).fillna("").astype(str), object)
 
 
 def _images(labeled: Path, unlabeled: Path | None) -> Pair:
@@ -180,13 +273,20 @@ def _images(labeled: Path, unlabeled: Path | None) -> Pair:
     files, others = image_files(labeled), image_files(unlabeled)
     if {len(file.relative_to(labeled).parts) for file in files} != {2}:
         raise InputError(f"{labeled} must hold images as CLASS/file")
-    y = np.array([file.parent.name for file in files], object)
     if not others:
         raise InputError(f"{unlabeled} holds no images")
-    X, Z = (np.stack([read_image(file, 32) for file in part]) for part in (files, others))
-    return Pair(X, y, Z, kind="image")
+    y = np.array([file.parent.name for file in files], object)
+    return Pair(images_of(files), y, images_of(others), kind="image")
 
 
-def _list(names: list[Any], most: int = 5) -> str:
+SIZE = 32  # of an image, in pixels
+
+
+def images_of(files: Sequence[str | Path]) -> npt.NDArray[np.uint8]:
+    """The images in files, as an audit reads them."""
+    return np.stack([read_image(Path(file), SIZE) for file in files])
+
+
+def _list(names: Any, most: int = 5) -> str:
     shown = ", ".join(str(name) for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

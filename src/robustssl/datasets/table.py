@@ -1,6 +1,7 @@
 """A table of your own: a csv or Parquet file, or numpy arrays."""
 
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -60,21 +61,26 @@ def _of_arrays(path: Path) -> Dataset:
     return _dataset(path, X, y, domain)
 
 
-def read_frame(path: Path) -> pd.DataFrame:
-    """A csv or Parquet file."""
+def read_frame(path: Path, **how: Any) -> pd.DataFrame:
+    """A csv (separated by commas, semicolons or tabs) or Parquet file."""
     if not path.is_file():
         raise InputError(f"there is no file {path}; write table[path=mine.csv,target=COLUMN]")
     try:
         if path.suffix.lower() == ".parquet":
             return pd.read_parquet(path)
-        header = pd.read_csv(path, header=None, nrows=1, dtype=str).iloc[0]
+        with path.open(encoding="utf-8-sig") as file:
+            first = file.readline()
+        how["sep"] = max(",;\t", key=first.count)
+        header = pd.read_csv(path, header=None, nrows=1, dtype=str, sep=how["sep"]).iloc[0]
         twice = header[header.duplicated()]
         if len(twice):
             raise InputError(f"{path} has two columns named {twice.iloc[0]!r}")
-        return pd.read_csv(path)
+        return pd.read_csv(path, **how)
     except ImportError as error:
         raise InputError(f"{path} needs pyarrow: pip install 'robustssl[parquet]'") from error
     except InputError:
         raise
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not in UTF-8: save it so") from error
     except (ValueError, OSError) as error:
         raise InputError(f"cannot read {path}: {error}") from error

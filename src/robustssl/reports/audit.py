@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from matplotlib.figure import Figure
 from tabulate import tabulate
@@ -19,11 +20,11 @@ from robustssl.audits.gains import TS
 from robustssl.errors import InputError
 from robustssl.reports.looks import looks, style
 
-MODEL = "model.skops"
+MODEL, ROWS = "model.skops", "rows.csv"
 KINDS = {
     "distribution": "of the rows differ from the labeled ones",
     "label": "of the rows look like no labeled class",
-    "feature": "of the features are lost",
+    "feature": "of the features are lost: {lost} of {features}",
 }
 
 
@@ -49,9 +50,31 @@ def write_audit(found: Audit, out: str | Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "index.html").write_text(page, encoding="utf-8")
         save_model(found.model, folder / MODEL)
+        foreign_rows(found).to_csv(folder / ROWS, index=False)
     except OSError as error:
         raise InputError(f"cannot write the audit to {folder}: {error.strerror}") from error
     return folder / "index.html"
+
+
+def check_folder(out: str | Path) -> None:
+    """That an audit can be written there, and is not written over something else."""
+    folder = Path(out)
+    if (folder / "index.html").exists() and not (folder / ROWS).exists():
+        raise InputError(f"{folder} holds other pages: name another folder with --out")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot write the audit to {folder}: {error.strerror}") from error
+
+
+def foreign_rows(found: Audit) -> pd.DataFrame:
+    """The unlabeled rows that were looked at, with the probability of each to be foreign; the
+    number of a row counts from 0.
+    """
+    foreign = found.inconsistency.foreign
+    share = np.nan if foreign is None else foreign.foreign.round(3)
+    frame = pd.DataFrame({"row": found.pair.rows, "foreign": share})
+    return frame.sort_values("foreign", ascending=False, kind="stable")
 
 
 def describe(found: Audit, page: Path, width: int = 80) -> str:
@@ -78,6 +101,7 @@ def describe(found: Audit, page: Path, width: int = 80) -> str:
         f"How inconsistent are they? t, with its {LEVEL:.0%} interval",
         table(shares),
         wrap(told["apart"]),
+        *([wrap(told["classes"])] if told["classes"] else []),
         *([table(telling, "most telling", "labeled", "unlabeled")] if telling else []),
         *([wrap("lost: " + ", ".join(lost))] if lost else []),
         "",
@@ -87,8 +111,10 @@ def describe(found: Audit, page: Path, width: int = 80) -> str:
         "",
         "What should I use?",
         wrap(found.advice.text),
+        *(wrap(line) for line in told["caveats"]),
         "",
         f"The page, with pictures: {page}",
+        f"Which rows are foreign:  {page.parent / ROWS}",
         "The model:",
         textwrap.indent(told["loading"], "  ").replace(MODEL, str(page.parent / MODEL)),
     ]
@@ -102,6 +128,8 @@ def tell(found: Audit) -> dict[str, Any]:
         "size": _size(found),
         "shares": _shares(found),
         "apart": _apart(found),
+        "caveats": _caveats(found),
+        "classes": _classes(found),
         "columns": [(column.name, column.problem) for column in found.inconsistency.columns],
         "gains": _gains(found),
         "over_t": _over_t(found),
@@ -132,7 +160,9 @@ def _shares(found: Audit) -> list[dict[str, Any]]:
     for kind, meaning in KINDS.items():
         t = getattr(found.inconsistency, kind)
         known = not np.isnan(t.estimate)
-        what = meaning
+        what = meaning.format(
+            lost=len(found.inconsistency.columns), features=np.shape(found.pair.labeled)[-1]
+        )
         if not known:
             what = "cannot be told: nothing is left to compare"
             if kind == "feature":
@@ -147,8 +177,8 @@ def _apart(found: Audit) -> str:
         return "No feature is left by which the rows could be compared."
     if foreign.p > 0.05:
         return (
-            f"A forest cannot tell unlabeled rows from labeled ones (AUROC {foreign.apart:.2f}, "
-            f"p = {foreign.p:.2f})."
+            f"A forest found no difference between labeled and unlabeled rows (AUROC "
+            f"{foreign.apart:.2f}, p = {foreign.p:.2f})."
         )
     p = "p < 0.001" if foreign.p < 0.001 else f"p = {foreign.p:.3f}"
     return (
@@ -181,6 +211,35 @@ def _verdict(gain: Estimate) -> str:
     return "helps" if gain.low > 0 else "harms" if gain.high < 0 else "unclear"
 
 
+def _caveats(found: Audit) -> list[str]:
+    """What must not be read into the numbers, the most important first."""
+    said = "Accuracies hold for rows like your labeled ones, and for no others."
+    t = found.inconsistency.distribution
+    if t.low > 0.05:
+        said = (
+            f"Accuracies hold for rows like your labeled ones. Of the unlabeled ones a share of "
+            f"{t} is not like them: how a model does there, no number here tells."
+        )
+    return [said]
+
+
+def _classes(found: Audit) -> str:
+    """The shares of the classes, if they differ."""
+    foreign = found.inconsistency.foreign
+    if foreign is None:
+        return ""
+    names, counts = np.unique(found.pair.y, return_counts=True)
+    mine = counts / counts.sum()
+    if np.abs(mine - foreign.classes).max() < 0.1:
+        return ""
+    told = ", ".join(
+        f"{name} {b:.0%} ({a:.0%})" for name, a, b in zip(names, mine, foreign.classes, strict=True)
+    )
+    return (
+        f"Shares of the classes in unlabeled rows that are not foreign (in labeled rows): {told}."
+    )
+
+
 def _over_t(found: Audit) -> str:
     low, high = found.gains.reach
     return (
@@ -193,13 +252,13 @@ def _over_t(found: Audit) -> str:
 def _loading(found: Audit) -> str:
     rows = {
         "tabular": 'pd.read_csv("new.csv")',
-        "text": 'np.array(["A new text."], object)',
-        "image": "images",
+        "text": '["A new text."]',
+        "image": 'robustssl.audits.images_of(["new.png"])',
     }[found.pair.kind]
     first = {
         "tabular": "import pandas as pd, robustssl",
-        "text": "import numpy as np, robustssl",
-        "image": "import robustssl  # images: bytes, (n, 32, 32, 3)",
+        "text": "import robustssl",
+        "image": "import robustssl, robustssl.audits",
     }[found.pair.kind]
     return f'{first}\nmodel = robustssl.load_model("{MODEL}")\nmodel.predict({rows})'
 

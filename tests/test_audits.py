@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 import robustssl
@@ -17,7 +18,7 @@ from robustssl import InputError, audits, cli, registry
 from robustssl.audits import inspect, of_frames
 from robustssl.audits.columns import _share, compare_columns
 from robustssl.audits.foreign import find_foreign, mixture
-from robustssl.audits.gains import FOLDS, Gains, pools
+from robustssl.audits.gains import FOLDS, Gains, accuracy_alone, pools
 from robustssl.audits.model import Model, load_model, save_model
 from robustssl.audits.pair import read
 
@@ -102,6 +103,23 @@ def test_foreign_rows_are_found_one_by_one_and_the_feature_that_tells_them():
     assert found.apart > 0.6
 
 
+def test_rows_that_are_in_both_files_are_not_foreign():
+    rng = np.random.default_rng(0)
+    X, y = gaussians(rng, [1 / 3] * 3, 150)
+    for Z in (X, np.concatenate([X, gaussians(rng, [1 / 3] * 3, 150)[0]])):
+        found = find_foreign(X, y, Z)
+        assert found.distribution.low == found.label.low == 0
+        assert found.distribution.estimate < 0.15
+
+
+def test_copies_of_a_row_are_not_in_two_folds():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(30, 4))).add_prefix("x").assign(y=rng.permutation(30) % 2)
+    frame = pd.concat([frame] * 6)  # labels by chance: a copy would give them away
+    pair = of_frames(frame, frame.drop(columns="y"), "y")
+    assert accuracy_alone(pair, "supervised_xgboost") < 0.75
+
+
 def test_no_forest_scores_a_row_that_it_has_seen():
     """Rows of one kind, with pure noise for labels: were a row seen, it would be told apart."""
     rng = np.random.default_rng(0)
@@ -140,9 +158,9 @@ def test_each_way_to_lose_a_column_is_told():
     told = {column.name: column.problem for column in lost}
     assert told["ash"] == told["magnesium"] == "missing"
     assert told["alcohol"] == "constant"
-    assert told["hue"] == "numbers there, words here"
+    assert told["hue"] == "numbers in labeled rows, words in unlabeled ones"
     assert told["proline"] == "on another scale, about 0.001 times as wide"
-    assert told["flavanoids"] == "missing in 50% of rows, here 0%"
+    assert told["flavanoids"] == "missing in 50% of unlabeled rows and 0% of labeled ones"
     assert len(lost) == 6
     assert t.estimate == pytest.approx(5.5 / 13)
 
@@ -185,13 +203,18 @@ def test_advice_is_the_labeled_rows_alone_unless_a_method_beats_them_beyond_chan
     alone, steady = np.array([0.8, 0.82, 0.79, 0.81, 0.8]), np.array([0.1, 0.11, 0.1, 0.09, 0.1])
     better = audits.advise(gains(good=alone + steady, alone=alone))
     assert (better.algorithm, better.uses_unlabeled) == ("good", True)
-    chance = np.array([0.1, -0.1, 0.12, -0.05, 0.1])
+    chance = np.array([0.05, -0.05, 0.06, -0.02, 0.05])
     noisy = audits.advise(gains(good=alone + chance, alone=alone))
     assert (noisy.algorithm, noisy.uses_unlabeled) == ("alone", False)
     assert "may be chance" in noisy.text
     worse = audits.advise(gains(good=alone - steady, alone=alone))
     assert (worse.algorithm, worse.uses_unlabeled) == ("alone", False)
     assert "is a loss" in worse.text
+    assert "makes no difference" in audits.advise(gains(same=alone, alone=alone)).text
+    few = audits.advise(gains(good=alone + 5 * chance, alone=alone))
+    assert "so few labels cannot tell" in few.text
+    assert "answer 'red' always" in audits.advise(gains(same=alone, alone=alone), "red", 0.8).text
+    assert "always" not in audits.advise(gains(same=alone, alone=alone), "red", 0.7).text
 
 
 def test_the_more_methods_are_tried_the_more_one_has_to_gain():
@@ -244,11 +267,39 @@ def test_a_file_that_names_a_stranger_is_not_loaded(tmp_path):
     save_model(Stranger(), path)
     with pytest.raises(InputError, match=r"names .*Stranger, which is not ours"):
         load_model(path)
+    for call in (np.testing.measure, registry.own):  # both run what they are given
+        model = Model("self_training", "text").fit(["red wine", "new car"] * 5, [0, 1] * 5)
+        model.encoder_.steps[0][1].tokenizer = call
+        save_model(model, path)
+        with pytest.raises(InputError, match="which is not ours"):
+            load_model(path)
+    save_model(StandardScaler(), path)
+    with pytest.raises(InputError, match="holds a StandardScaler"):
+        load_model(path)
     path.write_bytes(b"no archive")
     with pytest.raises(InputError, match="is not a model"):
         load_model(path)
     with pytest.raises(InputError, match="there is no file"):
         load_model(tmp_path / "none")
+
+
+def test_a_model_says_what_it_cannot_answer():
+    frame = mixed(np.random.default_rng(0))
+    model = Model("self_training").fit(frame[["x", "city"]], frame.y)
+    assert list(model.predict(frame[:0])) == []
+    assert set(model.predict(frame.assign(x=np.inf))) <= {"yes", "no"}
+    with pytest.raises(InputError, match="none of the columns x, city"):
+        model.predict(frame[["y"]])
+    with pytest.raises(InputError, match=r"must be a pandas\.DataFrame"):
+        model.predict(frame.to_numpy())
+
+
+def test_the_answers_are_classes_as_they_were_read():
+    frame = mixed(np.random.default_rng(0))
+    for classes in ((-1, 1), (False, True), ("no", "yes")):  # -1 is a class like any other
+        y = np.where(frame.y == "yes", classes[1], classes[0])
+        model = Model("self_training").fit(frame[["x", "city"]][:40], y[:40], frame[["x", "city"]])
+        assert np.mean(model.predict(frame) == y) > 0.9
 
 
 # Reading
@@ -263,7 +314,7 @@ def test_one_file_with_empty_targets_is_the_same_pair(tmp_path):
     two = read(tmp_path / "l.csv", tmp_path / "u.parquet", "cultivar", None)
     one = read(tmp_path / "one.csv", None, "cultivar", None)
     assert list(one.y) == list(two.y)
-    assert set(one.y) == {"0", "1", "2"}  # not 0.0
+    assert one.y.dtype == int  # not 0.0
     for mine, theirs in ((one.labeled, two.labeled), (one.unlabeled, two.unlabeled)):
         np.testing.assert_array_equal(mine.to_numpy(), theirs.to_numpy())
 
@@ -277,6 +328,39 @@ def test_ids_and_columns_of_one_file_alone_are_left_out_and_told():
     assert any("like a name" in note and "id" in note for note in pair.notes)
 
 
+def test_row_numbers_are_left_out_and_so_is_what_is_asked():
+    frame = wine().assign(row=np.arange(178), day=np.arange(178) + 700_000)
+    frame["id"] = [f"a{i}" for i in range(178)]
+    pair = of_frames(frame[::4], frame[1::2].drop(columns="cultivar"), "cultivar", drop=["hue"])
+    assert {"row", "day", "id", "hue"}.isdisjoint(pair.labeled)
+    assert pair.labeled.shape[1] == 12
+    with pytest.raises(InputError, match="did you mean 'hue'"):
+        of_frames(frame, frame, "cultivar", drop=["hu"])
+
+
+def test_a_class_may_be_called_none_and_rare_ones_are_left_out(tmp_path):
+    frame = mixed(np.random.default_rng(0), 120)
+    frame["y"] = ["None", "NA", "mild", ""] * 28 + ["rare"] * 3 + [""] * 5
+    frame.to_csv(tmp_path / "one.csv", index=False, sep=";")
+    pair = read(tmp_path / "one.csv", None, "y", None)
+    assert set(pair.y) == {"None", "NA", "mild"}
+    assert len(pair.unlabeled) == 33
+    assert "Left out, with fewer than 5 labeled rows each: rare." in pair.notes
+
+
+def test_gaps_and_a_few_odd_cells_are_no_other_type():
+    frame = mixed(np.random.default_rng(0), 200).assign(n=1.0 * np.arange(200) % 7, flag=True)
+    frame["flag"] = np.arange(200) % 3 == 0
+    other = frame[100:].drop(columns="y").astype({"n": object, "flag": object})
+    other.loc[other.index[:3], "n"] = "?"
+    other.loc[other.index[5:9], "flag"] = None
+    _, lost = compare_columns(of_frames(frame[:100], other, "y"))
+    assert [column.name for column in lost] == []
+    renamed = other.assign(city=other.city + " (new)")
+    _, lost = compare_columns(of_frames(frame[:100], renamed, "y"))
+    assert [column.problem for column in lost] == ["words that no labeled row has, in 100% of rows"]
+
+
 def bad(tmp_path, labeled, unlabeled, target="cultivar", **how):
     for name, frame in (("l.csv", labeled), ("u.csv", unlabeled)):
         frame.to_csv(tmp_path / name, index=False)
@@ -286,12 +370,13 @@ def bad(tmp_path, labeled, unlabeled, target="cultivar", **how):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda f: (f, f[:0], {}), "no unlabeled rows"),
-        (lambda f: (f[f.cultivar == 0], f, {}), "1 class, and two are needed"),
+        (lambda f: (f, f[:29], {}), "29 unlabeled rows, and 30 or more are needed"),
+        (lambda f: (f[f.cultivar == 0], f, {}), "two classes .* there are 59 of 0"),
+        (lambda f: (f[:63], f, {}), "there are 59 of 0, 4 of 1"),
+        (lambda f: (f[:0], f, {}), "no labeled rows"),
         (lambda f: (f, f, {"target": "cultivr"}), "did you mean 'cultivar'"),
         (lambda f: (f, f, {"target": ""}), "--target COLUMN"),
         (lambda f: (f, f, {"target": "alcohol"}), "126 different values in 178 rows"),
-        (lambda f: (f[128:], f, {}), "needs 5 of each"),
         (lambda f: (f, f.add_prefix("a"), {}), "no column in common"),
         (lambda f: (f[["cultivar"]], f, {}), "no column but cultivar"),
         (lambda f: (f, f, {"text": "words"}), "words"),
@@ -307,6 +392,9 @@ def test_files_that_are_not_there_and_folders_without_images(tmp_path):
     with pytest.raises(InputError, match="no file or folder"):
         read(tmp_path / "none.csv", None, "y", None)
     (tmp_path / "a").mkdir()
+    wine().to_csv(tmp_path / "f.csv")
+    with pytest.raises(InputError, match=r"is a file, but .* is a folder"):
+        read(tmp_path / "f.csv", tmp_path / "a", "cultivar", None)
     with pytest.raises(InputError, match="second folder"):
         read(tmp_path / "a", None, "", None)
     wine().to_csv(tmp_path / "all.csv", index=False)
@@ -334,12 +422,12 @@ def test_texts_and_images_are_compared_too(tmp_path):
 
     for folder, colours in (("l/red", "r"), ("l/blue", "b"), ("u", "rb")):
         (tmp_path / folder).mkdir(parents=True)
-        for i in range(12):
+        for i in range(30):
             image = rng.integers(0, 80, (8, 8, 3), np.uint8)
             image[..., "rgb".index(colours[i % len(colours)])] += 150
             Image.fromarray(image).save(tmp_path / folder / f"{i}.png")
     pair = read(tmp_path / "l", tmp_path / "u", "", None)
-    assert (pair.kind, pair.labeled.shape, len(pair.unlabeled)) == ("image", (24, 32, 32, 3), 12)
+    assert (pair.kind, pair.labeled.shape, len(pair.unlabeled)) == ("image", (60, 32, 32, 3), 30)
     model = Model("self_training", "image").fit(pair.labeled, pair.y, pair.unlabeled)
     assert np.mean(model.predict(pair.labeled) == pair.y) == 1
     save_model(model, tmp_path / "model.skops")
@@ -370,6 +458,10 @@ def test_an_audit_answers_three_questions(audited):
     assert re.search(r"distribution +0\.\d\d \[0\.00, 0\.\d\d\]", said)  # they are like each other
     assert re.search(r"feature +0\.08 \[0\.00, 0\.08\]", said)
     assert "lost: ash (missing)" in said
+    assert re.search(r"Rows that lack ash.* accuracy of 0\.\d{3}", " ".join(said.split()))
+    rows = pd.read_csv(folder / "out" / "rows.csv")
+    assert sorted(rows.row) == list(range(118))
+    assert rows.foreign.is_monotonic_decreasing
     assert re.search(r"self_training +[01]\.\d{3}  [+-]0\.\d{3} \[", said)
     assert re.search(r"Use (the labeled rows alone|\w+ with the unlabeled)", said)
     assert all(len(line) <= 80 for line in said.splitlines() if str(folder) not in line)
@@ -387,8 +479,7 @@ def test_the_lines_that_load_the_model_do(audited, monkeypatch):
     first, second, third = (line.strip() for line in said.rstrip().splitlines()[-3:])
     answers = {}
     exec(f"{first}\n{second}\nanswers = {third}", answers)
-    truth = wine().cultivar.astype(str)
-    assert np.mean(answers["answers"] == truth) > 0.85
+    assert np.mean(answers["answers"] == wine().cultivar) > 0.85
 
 
 @pytest.mark.slow
@@ -424,6 +515,14 @@ def test_a_pair_keeps_its_rows_in_a_sample():
     frame = wine()
     pair = of_frames(frame, frame.drop(columns="cultivar"), "cultivar").sample(60, 50)
     assert (len(pair.labeled), len(pair.unlabeled)) == (60, 50)
-    assert sorted(np.bincount(pair.y.astype(int))) == [16, 20, 24]
+    assert sorted(np.bincount(pair.y)) == [16, 20, 24]
     np.testing.assert_array_equal(pair.unlabeled, frame.drop(columns="cultivar").iloc[pair.rows])
-    np.testing.assert_array_equal(pair.y.astype(int), frame.cultivar[pair.labeled.index])
+    np.testing.assert_array_equal(pair.y, frame.cultivar[pair.labeled.index])
+
+
+def test_an_audit_is_not_written_over_other_pages(tmp_path):
+    (tmp_path / "index.html").write_text("mine")
+    words = ["audit", "labeled.csv", "unlabeled.csv", "-t", "y", "-o", str(tmp_path)]
+    result = CliRunner().invoke(cli.app, words)
+    assert "holds other pages" in str(result.exception)
+    assert (tmp_path / "index.html").read_text() == "mine"

@@ -116,8 +116,10 @@ def inspect(pair: Pair, step: Callable[[], None] = lambda: None) -> Inconsistenc
     found = find_foreign(X, codes, Z, step)
     telling: list[tuple[str, str, str]] = []
     if found.p < 0.05:
-        words = pair.kind == "text"
-        telling = _telling_words(pair) if words else _telling_columns(pair, names, found)
+        if pair.kind == "text":
+            telling = _telling_words(pair)
+        elif pair.kind == "tabular":
+            telling = _telling_columns(pair, names, found)
     return Inconsistency(
         found.distribution, found.label, telling=tuple(telling), foreign=found, **compared
     )
@@ -160,13 +162,12 @@ def _telling_columns(
     weight = weight.groupby(level=0).sum().sort_values(ascending=False)
     weight = weight[weight > 1 / len(weight)]  # more than if all told the same
     columns = {str(name): name for name in pair.unlabeled}
-    return [
-        (
-            f"{name} ({weight[name]:.0%})",
-            *(_typical(frame[columns[name]]) for frame in (pair.labeled, pair.unlabeled)),
-        )
-        for name in weight.index[:most]
-    ]
+    labeled, unlabeled = (
+        [_typical(frame[columns[name]]) for name in weight.index[:most]]
+        for frame in (pair.labeled, pair.unlabeled)
+    )
+    told = [f"{name} ({share:.0%})" for name, share in weight.items()][:most]
+    return list(zip(told, labeled, unlabeled, strict=True))
 
 
 def _typical(column: pd.Series) -> str:
@@ -241,5 +242,5 @@ def _told_of_lost(lost: list[str], algorithm: str, score: float) -> str:
     named = ", ".join(lost[:5]) + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")
     return (
         f"Rows that lack {named}, or have it written otherwise, as your unlabeled ones do, need a "
-        f"model without: {algorithm} then has an accuracy of {score:.3f} (--drop leaves columns out)."
+        f"model without: {algorithm} then has an accuracy of {score:.3f} (--drop leaves one out)."
     )

@@ -154,15 +154,21 @@ def _parts(X: Matrix, codes: Codes, Z: Matrix, seed: int) -> list[tuple[Codes, C
 
 
 def same_rows(X: Matrix) -> Codes:
-    """A number for each row, the same for rows that are the same."""
-    return np.asarray(pd.DataFrame(X).groupby(list(range(X.shape[1])), sort=False).ngroup())
+    """A number for each row, the same for rows that are the same; unless the columns have so few
+    values that different rows are often the same.
+    """
+    frame = pd.DataFrame(X)
+    if np.log(frame.nunique()).sum() < np.log(10 * len(X)):
+        return np.arange(len(X))
+    return np.asarray(frame.groupby(list(frame), sort=False).ngroup())
 
 
 def stratified(codes: Codes, groups: Codes, n: int, seed: int) -> Iterator[tuple[Codes, Codes]]:
     """Folds with their share of every class, in which a group is whole."""
-    if len(np.unique(groups)) == len(groups):
+    distinct = len(np.unique(groups))
+    if distinct in (1, len(groups)):
         return StratifiedKFold(n, shuffle=True, random_state=seed).split(codes, codes)  # type: ignore[no-any-return]
-    split = StratifiedGroupKFold(n, shuffle=True, random_state=seed)
+    split = StratifiedGroupKFold(min(n, distinct), shuffle=True, random_state=seed)
     return split.split(codes, codes, groups)  # type: ignore[no-any-return]
 
 

@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 
 from robustssl import registry
 from robustssl.audits.estimate import LEVEL, Estimate
-from robustssl.audits.foreign import stratified
+from robustssl.audits.foreign import same_rows, stratified
 from robustssl.audits.model import Model
 from robustssl.audits.pair import Pair, take
 from robustssl.environments import count
@@ -84,10 +84,9 @@ def measure(
         jobs += [((i, t), tuple(algorithms), free) for i in range(FOLDS)]
     found = {}
     work = (
-        delayed(_train)(
-            key, pair, folds[key[0]], free[~np.isin(twins[free], folds[key[0]][1])], names
-        )
+        delayed(_train)(key, pair, fold, free[~np.isin(twins[free], fold[1])], names)
         for key, names, free in jobs
+        for fold in [folds[key[0]]]
     )
     for key, scores in Parallel(n_jobs=-1, return_as="generator_unordered")(work):
         found[key] = scores
@@ -125,17 +124,16 @@ def _folds(pair: Pair) -> tuple[list[tuple[Rows, Rows]], Rows]:
     codes = np.unique(pair.y, return_inverse=True)[1]
     both = [pair.labeled, pair.unlabeled]
     if pair.kind == "tabular":
-        shared = list(pair.unlabeled)
-        digests = [pd.util.hash_pandas_object(X[shared].astype(str), index=False) for X in both]
+        frame = pd.concat(both)[list(pair.unlabeled)].astype(object).astype(str)
+        rows = np.column_stack([pd.factorize(frame[name])[0] for name in frame])
     else:
-        digests = [
-            pd.Series([hash(x.tobytes() if pair.kind == "image" else x) for x in X]) for X in both
-        ]
-    mine, theirs = (digest.to_numpy() for digest in digests)
-    _, groups = np.unique(mine, return_inverse=True)
-    folds = [f for seed in range(REPEATS) for f in stratified(codes, groups, FOLDS, seed)]
-    first = {digest: i for i, digest in enumerate(mine)}
-    return folds, np.array([first.get(digest, -1) for digest in theirs])
+        content = np.ndarray.tobytes if pair.kind == "image" else str
+        rows = pd.factorize(pd.Series([content(x) for X in both for x in X]))[0][:, None]
+        rows = np.hstack([rows, rows])  # texts and images are the same by no chance
+    mine, theirs = np.split(same_rows(rows), [len(codes)])
+    folds = [f for seed in range(REPEATS) for f in stratified(codes, mine, FOLDS, seed)]
+    first = {group: i for i, group in enumerate(mine)}
+    return folds, np.array([first.get(group, -1) for group in theirs])
 
 
 def accuracy_alone(pair: Pair, algorithm: str) -> float:

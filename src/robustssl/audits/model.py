@@ -27,7 +27,12 @@ LARGEST = 1e100  # of a number; beyond, and infinite, is missing
 _PARTS = {
     *("robustssl.audits.model.Model", "robustssl.audits.model.column_of"),
     *("robustssl.features._OneScale", "robustssl.features._flat"),
-    *("sklearn.tree._tree.Tree", "xgboost.core.Booster", "xgboost.sklearn.XGBClassifier"),
+    *(
+        "numpy.dtype",
+        "sklearn.tree._tree.Tree",
+        "xgboost.core.Booster",
+        "xgboost.sklearn.XGBClassifier",
+    ),
 }
 
 

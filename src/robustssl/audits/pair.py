@@ -203,10 +203,7 @@ def is_number(column: pd.Series) -> bool:
 
 def _alike(mine: pd.Series, theirs: pd.Series) -> tuple[pd.Series, pd.Series]:
     """Two columns as numbers, if one is and most of the other can be: what cannot is missing."""
-    columns = [
-        column.replace({True: 1.0, False: 0.0}) if _is_truth(column) else column
-        for column in (mine, theirs)
-    ]
+    columns = [column.astype(float) if _is_truth(column) else column for column in (mine, theirs)]
     if is_number(columns[0]) != is_number(columns[1]):
         read = [pd.to_numeric(column, errors="coerce") for column in columns]
         if all(r.notna().sum() > 0.5 * c.notna().sum() for r, c in zip(read, columns, strict=True)):
@@ -215,8 +212,8 @@ def _alike(mine: pd.Series, theirs: pd.Series) -> tuple[pd.Series, pd.Series]:
 
 
 def _is_truth(column: pd.Series) -> bool:
-    """Whether a column of objects holds true, false and gaps."""
-    return column.dtype == object and {type(value) for value in column.dropna()} == {bool}
+    """Whether a column holds true and false, and maybe gaps."""
+    return {type(value) for value in column.dropna()} <= {bool, np.bool_} and column.notna().any()
 
 
 def _is_a_name(labeled: pd.Series, unlabeled: pd.Series | None) -> bool:

@@ -75,7 +75,7 @@ def _row(kind: str, dataset: str, part: pd.DataFrame) -> dict[str, object]:
         "at t = 0": f"{part[part.t == 0].width.median():.2f}",
         "at t = 1": f"{part[part.t == 1].width.median():.2f}",
         "mean error": f"{part.error.mean():+.3f}",
-        "mean |error|": f"{part.error.abs().mean():.3f}",
+        "mean size of it": f"{part.error.abs().mean():.3f}",
     }
 
 

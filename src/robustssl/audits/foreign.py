@@ -33,7 +33,7 @@ Step = Callable[[], None]
 
 FOLDS = 5
 STEPS = 2 * FOLDS
-ERROR = 0.07  # standard deviation of t beyond chance, as measured: docs/audit.md
+ERROR = 0.07  # standard deviation of t beyond chance, as measured: docs/tutorials/audit.md
 _Z = 1.645  # of a normal interval of that level
 assert LEVEL == 0.9
 

@@ -280,6 +280,7 @@ def test_the_index_of_pip_is_used(tmp_path, monkeypatch):
         Carrier("sdist", "My_Package==1", 1, "0" * 64).members("x")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_had_says_what_to_download_and_where_to_put_it(cache):
     with pytest.raises(InputError, match="cifar-100-binary, the unpacked archive") as refused:
         robustssl.dataset("cifar100")

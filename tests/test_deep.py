@@ -74,13 +74,21 @@ def together(name, seeds, counts=(30, 30, 30), **more):
 # The contracts
 
 
-@pytest.mark.parametrize("name", DEEP)
+LONG = {"cafa", "bidirectional_adaptation", "iomatch", "openmatch", "mtcf"}
+
+
+def marked(names):
+    """Those that take longest run where everything is tested."""
+    return [pytest.param(n, marks=[pytest.mark.slow] if n in LONG else []) for n in names]
+
+
+@pytest.mark.parametrize("name", marked(DEEP))
 def test_every_algorithm_keeps_every_contract(name):
     found = dict(checks.check_algorithm(f"{name}[steps=150]"))
     assert {c: reason for c, reason in found.items() if reason} == {}
 
 
-@pytest.mark.parametrize("name", SEMI)
+@pytest.mark.parametrize("name", marked(SEMI))
 def test_better_on_two_moons(name):
     assert contracts.least_gain(name, contracts.moons) > 0
 

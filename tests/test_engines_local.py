@@ -239,6 +239,9 @@ def unbroken(tmp_path_factory):
     return results(store)
 
 
+@pytest.mark.parametrize(
+    "place", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)], indirect=True
+)
 @pytest.mark.parametrize("seed", range(int(os.environ.get("FAULT_SEEDS", "1"))))
 def test_whatever_happens_to_it_a_study_ends_as_if_unbroken(tmp_path, place, seed, unbroken):
     """Workers, the parent and the database's connections are killed at random, memory and disk run

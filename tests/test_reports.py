@@ -94,6 +94,7 @@ def test_twenty_algorithms_look_different():
     assert len({(line.get_color(), line.get_linestyle()) for line in panel.lines}) == 20
 
 
+@pytest.mark.slow
 def test_figures_are_files_that_open(store, tmp_path):
     robustssl.report(store, tmp_path)
     assert (tmp_path / "rac.png").read_bytes().startswith(b"\x89PNG")

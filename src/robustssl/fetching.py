@@ -120,9 +120,10 @@ class Carrier:
 
 def _bytes_in(folder: Path) -> int:
     total = 0
-    for path in folder.rglob("*"):
-        with suppress(OSError):  # the client may have moved it
-            total += path.stat().st_size if path.is_file() else 0
+    for place, _, names in os.walk(folder):  # which a folder that goes away does not stop
+        for name in names:
+            with suppress(OSError):  # the client may have moved it
+                total += Path(place, name).stat().st_size
     return total
 
 

@@ -187,8 +187,8 @@ def _likeness(X: Matrix, codes: Codes, K: int) -> Callable[[Matrix], Matrix]:
     centres = np.stack([X[codes == k].mean(0) for k in present])
     within = LedoitWolf(assume_centered=True).fit(X - centres[own])
     root = np.linalg.cholesky(within.precision_)
-    forest = ExtraTreesClassifier(60, min_samples_leaf=2, class_weight="balanced", random_state=0)
-    forest.fit(X, codes)
+    how: Any = {"class_weight": "balanced", "random_state": 0, "n_jobs": 1}
+    forest = ExtraTreesClassifier(60, min_samples_leaf=2, **how).fit(X, codes)
 
     def measure(rows: Matrix) -> Matrix:
         if not len(rows):
@@ -243,6 +243,7 @@ def _scores(
         )
         model = forest(100, min_samples_leaf=5, random_state=0)
         model.fit(both, is_unlabeled, sample_weight=weights * len(both))
+        model.n_jobs = 1  # threads would add the trees up in any order, and so not quite alike
         low[fold.labeled] = model.predict_proba(fold.a[:, columns])[:, 1]
         if len(fold.b):
             high[fold.unlabeled] = model.predict_proba(fold.b[:, columns])[:, 1]

@@ -307,3 +307,40 @@ def test_long_groups_start_first_from_what_the_store_knows(small, tmp_path):
     strange = [_task(group[0]) == slow for group in _longest_first(groups(cells), known)]
     assert strange == first
     assert list(_longest_first(groups(cells), {})) == list(groups(cells))
+
+
+def test_a_study_of_parts_has_the_curves_of_each_once():
+    part = {"algorithms": "tsvm", "environments": "label", "datasets": "iris", "labels": 3}
+    whole = studies.study({"parts": ["quickstart", part, part], "seeds": 2})
+    assert len(whole.curves()) == len(studies.study("quickstart").curves()) + 1
+    assert len(whole.cells()) == 6 * 2 * len(whole.curves())
+    assert ("tsvm", "label", "iris", 3) in whole.curves()
+    assert {"iris", "wine", "digits"} == set(whole.datasets)
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ({"parts": ["quickstart"], "labels": 5}, "of parts has no labels of its own"),
+        ({"parts": ["quickstrat"]}, "unknown study 'quickstrat'"),
+        ({"parts": [{"datasets": "iris"}]}, "'algorithms' is missing"),
+    ],
+)
+def test_parts_that_cannot_be_are_told(document, words):
+    with pytest.raises(InputError, match=words):
+        studies.study(document)
+
+
+def test_a_part_of_a_study_is_asked_for_by_names():
+    part = studies.narrowed("quickstart", ["dataset=wine", "dataset=iris", "algorithm=fixmatch"])
+    assert {(method, data) for method, _, data, _ in part.curves()} == {
+        ("fixmatch", "iris"),
+        ("fixmatch", "wine"),
+    }
+    assert set(part.cells()) < set(studies.study("quickstart").cells())
+    whole = studies.narrowed({"parts": ["quickstart"]}, ["environment=label", "dataset=wine"])
+    assert {(where, data) for _, where, data, _ in whole.curves()} == {("label", "wine")}
+    with pytest.raises(InputError, match="nothing that is dataset=letter"):
+        studies.narrowed("quickstart", ["dataset=letter"])
+    with pytest.raises(InputError, match="cannot read 'wine'"):
+        studies.narrowed("quickstart", ["wine"])

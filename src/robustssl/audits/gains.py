@@ -77,7 +77,8 @@ def measure(
     rng, n = np.random.default_rng(0), len(pair.unlabeled)
     names = (*alone, *algorithms)
     jobs: list[Any] = [((i, None), names, rng.permutation(n)[:MOST]) for i in range(len(folds))]
-    good, bad = pools(foreign, min(FEWER, n))
+    rarer = min(foreign.sum(), n - foreign.sum())  # as many as there are of both kinds, or nearly
+    good, bad = pools(foreign, int(min(FEWER, max(rarer, n / 4))))
     for t in TS:
         k = count(t, len(good))
         free = np.concatenate([bad[:k], good[k:]])

@@ -17,7 +17,8 @@ import robustssl
 from robustssl import InputError, audits, cli, registry
 from robustssl.audits import inspect, of_frames
 from robustssl.audits.columns import _share, compare_columns
-from robustssl.audits.foreign import find_foreign, mixture
+from robustssl.audits.estimate import Estimate
+from robustssl.audits.foreign import _within, find_foreign, mixture
 from robustssl.audits.gains import FOLDS, Gains, accuracy_alone, pools
 from robustssl.audits.model import Model, load_model, save_model
 from robustssl.audits.pair import read
@@ -526,3 +527,34 @@ def test_an_audit_is_not_written_over_other_pages(tmp_path):
     result = CliRunner().invoke(cli.app, words)
     assert "holds other pages" in str(result.exception)
     assert (tmp_path / "index.html").read_text() == "mine"
+
+
+def test_a_method_of_many_has_to_gain_more_than_one_alone():
+    alone = np.array([0.8, 0.82, 0.79, 0.81, 0.8])
+    some = alone + 0.0138 + 0.01 * np.array([-1, -0.5, 0, 0.5, 1])
+    assert audits.advise(gains(some=some, alone=alone)).uses_unlabeled
+    others = {f"other{i}": alone - 0.1 for i in range(4)}
+    assert not audits.advise(gains(some=some, **others, alone=alone)).uses_unlabeled
+
+
+def test_rows_like_no_class_are_among_those_that_differ():
+    found = _within(Estimate(0.5, 0.4, 0.7), Estimate(0.3, 0.2, 0.4))
+    assert found == Estimate(0.3, 0.2, 0.7)
+
+
+def test_a_test_row_is_not_among_the_unlabeled_ones(monkeypatch):
+    frame = wine()
+    pair = of_frames(frame, frame.drop(columns="cultivar"), "cultivar")  # every row is in both
+    seen = []
+
+    def train(key, pair, fold, free, names):
+        seen.append((set(fold[1]), set(free)))
+        return key, dict.fromkeys(names, 0.5)
+
+    monkeypatch.setattr(audits.gains, "_train", train)
+    monkeypatch.setattr(
+        audits.gains, "Parallel", lambda **_: lambda jobs: [f(*a) for f, a, _ in jobs]
+    )
+    audits.measure(pair, np.zeros(178), ["self_training"])
+    assert len(seen) == audits.gains.STEPS
+    assert all(test.isdisjoint(free) and free for test, free in seen)

@@ -64,6 +64,7 @@ def test_two_nodes_one_of_which_dies(small, tmp_path, expected):
     assert scores(place) == expected
 
 
+@pytest.mark.slow
 def test_a_group_that_kills_its_worker_fails_alone(small, tmp_path):
     algorithms = ["supervised_logistic", "doomed:Crashes"]
     study = {**small, "algorithms": algorithms, "environments": ["feature"]}

@@ -18,7 +18,11 @@ def _in_the_folder(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name", ["own_algorithm:NeighbourVote", "own_deep_algorithm:EntropyMinimization"]
+    "name",
+    [
+        "own_algorithm:NeighbourVote",
+        pytest.param("own_deep_algorithm:EntropyMinimization", marks=pytest.mark.slow),
+    ],
 )
 def test_the_algorithms_of_the_examples_keep_every_contract(name):
     found = dict(checks.check_algorithm(name))

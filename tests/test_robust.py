@@ -80,7 +80,10 @@ def detection(spec, apart, seeds=10):
     return np.mean(found)
 
 
-@pytest.mark.parametrize("name", ["uasd", "mtcf", "openmatch", "iomatch", "scomatch"])
+_LONG = [pytest.param(name, marks=pytest.mark.slow) for name in ("mtcf", "openmatch", "iomatch")]
+
+
+@pytest.mark.parametrize("name", ["uasd", *_LONG, "scomatch"])
 def test_unseen_classes_are_scored_as_less_consistent(name):
     assert detection(name, apart=4.0) > 0.8
     assert detection(name, apart=0.5) > detection("supervised_net", apart=0.5)

@@ -508,6 +508,8 @@ def test_a_method_that_fails_is_told_and_the_others_are_measured(monkeypatch):
     pair = of_frames(frame[::2], frame[1::2].drop(columns="cultivar"), "cultivar")
     with pytest.raises(InputError, match="no matched baseline"):
         audits.measure(pair, np.zeros(89), ["supervised_logistic"])
+    with pytest.raises(InputError, match="fixmatch is a net"):
+        audits.measure(pair, np.zeros(89), ["fixmatch"])
     with pytest.raises(InputError, match="did you mean 'self_training'"):
         audits.measure(pair, np.zeros(89), ["self_trainin"])
 

@@ -85,6 +85,8 @@ def audit(
     step: Callable[[], None] = lambda: None,
 ) -> Audit:
     """Two files, one with empty targets, two folders of images, or two frames; in STEPS steps."""
+    for name in algorithms:
+        _gains.baseline_of(name)  # before anything takes long
     if isinstance(labeled, pd.DataFrame):
         pair = of_frames(labeled, unlabeled, target, text, drop)
     else:

@@ -71,7 +71,7 @@ def measure(
     step: Callable[[], None] = lambda: None,
 ) -> Gains:
     """foreign: the probability of each unlabeled row to be foreign. Takes STEPS steps."""
-    baselines = {name: _baseline(name) for name in algorithms}
+    baselines = {name: baseline_of(name) for name in algorithms}
     alone = tuple(dict.fromkeys(baselines.values()))
     folds, twins = _folds(pair)
     rng, n = np.random.default_rng(0), len(pair.unlabeled)
@@ -146,8 +146,10 @@ def accuracy_alone(pair: Pair, algorithm: str) -> float:
     return float(np.mean([score for score in found if not isinstance(score, str)]))
 
 
-def _baseline(algorithm: str) -> str:
+def baseline_of(algorithm: str) -> str:
     registry.canonical("algorithm", algorithm)  # or the reason why there is none such
+    if hasattr(registry.algorithm(registry.parse(algorithm)[0]), "fit_together"):
+        raise InputError(f"{algorithm} is a net, which cannot be kept in a file without pickle")
     baseline = registry.matched_baseline(algorithm)
     if baseline is None:
         raise InputError(f"{algorithm} names no matched baseline, so it has no gain")

@@ -48,9 +48,9 @@ def write_audit(found: Audit, out: str | Path) -> Path:
     )
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "index.html").write_text(page, encoding="utf-8")
-        save_model(found.model, folder / MODEL)
         foreign_rows(found).to_csv(folder / ROWS, index=False)
+        save_model(found.model, folder / MODEL)
+        (folder / "index.html").write_text(page, encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot write the audit to {folder}: {error.strerror}") from error
     return folder / "index.html"

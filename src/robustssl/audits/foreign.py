@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.optimize import nnls
 from scipy.spatial.distance import cdist
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 from sklearn.covariance import LedoitWolf
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.isotonic import IsotonicRegression
@@ -34,8 +34,7 @@ Step = Callable[[], None]
 FOLDS = 5
 STEPS = 2 * FOLDS
 ERROR = 0.07  # standard deviation of t beyond chance, as measured: docs/tutorials/audit.md
-_Z = 1.645  # of a normal interval of that level
-assert LEVEL == 0.9
+_Z = float(ndtri((1 + LEVEL) / 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,9 +142,8 @@ def _parts(X: Matrix, codes: Codes, Z: Matrix, seed: int) -> list[tuple[Codes, C
     """
     n = max(min(FOLDS, np.bincount(codes)[np.unique(codes)].min()), 2)
     mine, theirs = np.split(same_rows(np.concatenate([X, Z])), [len(X)])
-    places = np.random.default_rng(seed).permutation(theirs.max() + 1)[theirs] % n
-    if len(np.unique(theirs)) == len(theirs):
-        places = np.random.default_rng(seed).permutation(len(theirs)) % n
+    own = np.unique(theirs, return_inverse=True)[1]
+    places = np.random.default_rng(seed).permutation(own.max() + 1)[own] % n
     parts = []
     for k, (_, rows) in enumerate(stratified(codes, mine, n, seed)):
         parts.append(rows)

@@ -6,7 +6,7 @@ from typing import Any, Self, cast
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.decomposition import TruncatedSVD
+from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -15,6 +15,8 @@ from robustssl.data import Kind
 from robustssl.errors import InputError
 
 Matrix = npt.NDArray[Any]
+
+COMPONENTS = 128  # of images and texts, at most
 
 
 def fit_preprocessing(
@@ -27,13 +29,15 @@ def fit_preprocessing(
 
 
 def preprocessing(X: Matrix, kind: Kind, encoder: str = "tfidf") -> Pipeline:
-    """Rows as numbers, standardised by the rows given: tables feature by feature, images pixel by
-    pixel, texts on one scale, as the leading components of their TF-IDF or by an encoder.
+    """Rows as numbers, standardised by the rows given: tables feature by feature; images and texts
+    on one scale, as the leading components of their pixels or their TF-IDF, or by an encoder.
     """
     if kind == "tabular":
         steps: list[Any] = [StandardScaler()]
     elif kind == "image":
-        steps = [FunctionTransformer(_flat), StandardScaler()]
+        pixels = FunctionTransformer(_flat)
+        components = min(COMPONENTS, len(X), X[0].size)
+        steps = [pixels, PCA(components, svd_solver="full"), _OneScale()]
     elif encoder == "tfidf":
         steps = [*_word_components(X), _OneScale()]
     else:
@@ -50,7 +54,7 @@ def _flat(X: Matrix) -> Matrix:
 def _word_components(X: Matrix) -> tuple[TfidfVectorizer, TruncatedSVD]:
     words = TfidfVectorizer(sublinear_tf=True)
     try:
-        components = min(128, len(words.fit(X).vocabulary_) - 1, len(X) - 1)
+        components = min(COMPONENTS, len(words.fit(X).vocabulary_) - 1, len(X) - 1)
     except ValueError as error:
         raise InputError(f"the texts cannot be told apart by their words: {error}") from error
     if components < 1:

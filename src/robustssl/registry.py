@@ -188,10 +188,11 @@ def version(kind: Kind, name: str) -> int:
 
 def data_kind(dataset: str) -> str:
     """The kind of data that a dataset says it holds, unloaded; other if it is not here."""
-    name, _ = parse(dataset)
+    name, options = parse(dataset)
     if not is_here("dataset", name):
         return "other"
-    return str(getattr(inspect.getmodule(find("dataset", name)), "kind", "tabular"))
+    own = getattr(inspect.getmodule(find("dataset", name)), "kind", "tabular")
+    return str(options.get("kind", own))
 
 
 def defaults(kind: Kind, name: str) -> dict[str, Any]:

@@ -46,7 +46,8 @@ class Study(BaseModel):
     """Every algorithm in every environment on every dataset, over a grid of t and several seeds.
 
     `labels` is per class; `total_labels` instead is spread evenly over the classes that have any.
-    `budget` is what the nets share: quick (a perceptron, 500 steps), reference or full.
+    `budget` is what the nets share: quick (a perceptron, 500 steps), reference, full, or the
+    leaderboard's for a kind of data: table, image, text.
     `exclude` leaves out what cannot be run: {algorithm: tsvm, dataset: covertype}.
     `parts` are studies, or their names, that make up this one; t and seeds are those of the whole.
     `only` takes a part of any study: {dataset: [wine], algorithm: [fixmatch]}.
@@ -191,13 +192,118 @@ _REFERENCE = (
     *("label_spreading", "tri_training", "assemble"),
 )
 
+_REFERENCE_NETS = (
+    *("pseudo_label", "pi_model", "ict", "uda"),
+    *("fixmatch", "flexmatch", "softmatch"),
+)
+
 _ROBUST = (
     *("uasd", "cafa", "mtcf", "fix_a_step", "defixmatch", "ggr"),
     *("adamatch", "bidirectional_adaptation"),
     *("openmatch", "iomatch", "scomatch", "ssb", "scarf", "feature_dropout"),
 )
 
+_STATISTICAL = (
+    *("supervised_logistic", "self_training", "co_training", "safe_ensemble"),
+    *("supervised_kernel", "label_propagation", "label_spreading"),
+    *("supervised_gaussian", "ssgmm", "supervised_svm", "tsvm", "supervised_boosting", "assemble"),
+    *("supervised_xgboost", "tri_training", "cast"),
+)
+
+_NETS = (
+    *("supervised_net", "pseudo_label", "pi_model", "temporal_ensembling", "mean_teacher", "vat"),
+    *("uda", "ict", "mixmatch", "fixmatch", "flexmatch", "freematch", "softmatch", *_ROBUST),
+)
+
+_TABLES_ONLY = ("scarf", "feature_dropout")  # which lose features: tables', or those of texts
+
+_FAMILIES = (  # one method each, for the oracle and the ceiling
+    *("self_training", "label_spreading", "ssgmm", "tsvm", "assemble"),
+    *("mean_teacher", "mixmatch", "fixmatch"),
+)
+
+
+def _capped(*environments: str, **options: str) -> list[str]:
+    """With at most 1,000 rows to test and 1,000 without labels."""
+    options = {**options, "test": "1000", "unlabeled": "1000"}
+    return [registry.spell(name, options) for name in environments]
+
+
+def _leaderboard(**access: str) -> dict[str, dict[str, Any]]:
+    """The tasks of each kind of data."""
+    tables = {
+        "budget": "table",
+        "environments": _capped("distribution", "label", "feature", **access),
+        "datasets": ["iris", "wine", "penbased", "letter", "covertype", "electricity"],
+        "exclude": [  # two classes: none could be unknown
+            {"environment": _capped("label", **access)[0], "dataset": "electricity"}
+        ],
+        "labels": [5],
+    }
+    digits = [
+        *_capped("distribution", source="mnist", target="usps", **access),
+        *_capped("distribution", source="usps", target="mnist", **access),
+        *_capped("label", "feature", **access),
+    ]
+    reviews = [
+        *_capped("distribution", source="each", target="each", **access),
+        *_capped("feature", **access),
+    ]
+    both = _capped("label", "feature", **access)
+    return {
+        "tables": tables,
+        "images of two domains": {
+            "budget": "image",
+            "environments": digits,
+            "datasets": ["handwriting"],
+            "total_labels": [100],
+        },
+        "images": {
+            "budget": "image",
+            "environments": both,
+            "labels": [20],
+            "datasets": ["digits[kind=image]", "cifar10"],
+        },
+        "texts of two domains": {
+            "budget": "text",
+            "environments": reviews,
+            "datasets": ["imdb_amazon"],
+            "total_labels": [100],
+        },
+        "texts": {
+            "budget": "text",
+            "environments": both,
+            "labels": [20],
+            "datasets": ["bbc_news", "newsgroups"],
+        },
+    }
+
+
+def _part(kind: str) -> dict[str, Any]:
+    """The leaderboard's studies of a kind of data."""
+    every = [n for n in (*_STATISTICAL, *_NETS) if kind != "images" or n not in _TABLES_ONLY]
+    parts = [
+        {**study, "title": f"Leaderboard: {name}", "algorithms": every}
+        for name, study in _leaderboard().items()
+        if name.startswith(kind)
+    ]
+    return {"title": f"The leaderboard's {kind}: every algorithm", "parts": parts}
+
+
 NAMED: Mapping[str, Mapping[str, Any]] = {
+    "leaderboard": {
+        "title": "Every algorithm on tables, images and texts, with oracles and ceilings",
+        "parts": [f"leaderboard-{part}" for part in ("tables", "images", "texts", "references")],
+    },
+    **{f"leaderboard-{kind}": _part(kind) for kind in ("tables", "images", "texts")},
+    "leaderboard-references": {
+        "title": "The leaderboard's oracles and ceilings, for one method of each family",
+        "parts": [
+            {**study, "title": f"{word.title()}: {name}", "algorithms": [*_FAMILIES]}
+            for word, access in (("oracle", "consistent"), ("ceiling", "labels"))
+            for name, study in _leaderboard(access=access).items()
+        ],
+    },
     "quickstart": {
         "title": "Four learners and their baselines on three small tables, in three environments",
         "algorithms": [
@@ -231,6 +337,19 @@ NAMED: Mapping[str, Mapping[str, Any]] = {
         "exclude": [  # ten thousand steps on a full graph: minutes to an hour a cell
             {"algorithm": "label_propagation[preset=reference]", "dataset": "letter"}
         ],
+    },
+    "reproduce-deep": {
+        "title": "The deep algorithms as the published benchmark ran them, on its splits",
+        "budget": "reference",
+        "algorithms": [
+            "supervised_net",
+            *(f"{name}[preset=reference]" for name in _REFERENCE_NETS),
+        ],
+        "environments": [
+            f"reference[kind={kind}]" for kind in ("distribution", "feature", "label")
+        ],
+        "datasets": ["iris", "wine"],
+        "labels": [5],
     },
 }
 

@@ -8,7 +8,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from importlib import metadata
 from itertools import groupby
@@ -235,9 +235,19 @@ class Prepared:
     environment: Any
     pools: Pools
     preprocess: Callable[[Matrix], Matrix]
+    _texts: dict[tuple[float, bool], Split] = field(default_factory=dict)
 
     def split(self, t: float, views: bool = False) -> Split:
-        """The rows at t; with `views`, images stay images, and texts come in versions."""
+        """The rows at t; with `views`, images stay images, and texts come in versions. Those of
+        texts take seconds, and all methods see the same: they are kept.
+        """
+        if self.pools.data.kind != "text":
+            return self._split(t, views)
+        if (t, views) not in self._texts:
+            self._texts[t, views] = self._split(t, views)
+        return self._texts[t, views]
+
+    def _split(self, t: float, views: bool) -> Split:
         split: Split = self.environment.split(self.pools, t)
         if self.environment.scales:
             return split

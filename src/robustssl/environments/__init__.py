@@ -33,7 +33,8 @@ class Environment:
     mix: inconsistent rows replace consistent ones, or are added to them. access: what a learner
     gets; `consistent` is an oracle without the inconsistent rows, `labels` a ceiling with the
     labels of the unlabeled rows. test, unlabeled: at most so many rows, drawn before t (with
-    mix=add, so many consistent ones and as many inconsistent ones).
+    mix=add, so many consistent ones and as many inconsistent ones); no more rows are set aside than
+    tested.
     """
 
     mix: str = "replace"
@@ -41,7 +42,7 @@ class Environment:
     test: int | None = None
     unlabeled: int | None = None
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     scales: ClassVar[bool] = False  # whether `split` standardises on its own
     paired: ClassVar[bool] = True  # whether a row is replaced by one of its own class
 
@@ -95,7 +96,7 @@ class Environment:
             test=blend(test, order)[: self.test],
             consistent=good[:n],
             inconsistent=bad[:n],
-            aside=np.concatenate([np.empty(0, np.intp), *(rows for rows, _ in apart)]),
+            aside=blend([np.empty(0, np.intp), *(rows for rows, _ in apart)], order)[: self.test],
             seed=seed,
         )
 

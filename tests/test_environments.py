@@ -199,3 +199,12 @@ def test_what_cannot_be_split_says_why(environment, dataset, labels, message):
 
 def test_the_largest_possible_number_of_labels_works():
     assert len(prepare("iris", "distribution", 23, 0).pools.test) == 3
+
+
+@pytest.mark.parametrize("environment", ["label", "distribution"])
+def test_no_more_rows_are_set_aside_than_tested(environment):
+    pools = prepare("digits", f"{environment}[test=20]", 5, 0).pools
+    whole = prepare("digits", environment, 5, 0).pools
+    assert len(pools.test) == len(pools.aside) == 20 < len(whole.aside)
+    assert set(pools.aside) < set(whole.aside)
+    assert len(np.unique(pools.data.y[pools.aside])) == len(np.unique(whole.data.y[whole.aside]))

@@ -341,3 +341,36 @@ def test_bad_images_and_texts_are_refused():
         robustssl.Dataset("mine", np.zeros((2, 1)), y, domain=np.array(["a"]))
     with pytest.raises(InputError, match="a matrix of numbers"):
         robustssl.Dataset("mine", np.array([["a"], ["b"]]), y)
+
+
+def test_images_come_to_statistical_learners_as_their_leading_components():
+    """Those that most of the variance of the rows of t = 0 lies in, whatever the pixels."""
+    prepared = prepare("digits[kind=image]", "label", 5, 0)
+    split, raw = prepared.split(0.0), prepared.split(0.0, views=True)
+    assert raw.X.shape[1:] == (8, 8, 1)
+    assert split.X.shape[1] == 64  # fewer than 128: all there are
+    scatter = np.cov(raw.X.reshape(len(raw.X), -1).T.astype(float), bias=True)
+    variances = np.linalg.eigvalsh(scatter)[::-1]
+    found = split.X.var(0)
+    assert found == pytest.approx(variances / variances.mean(), rel=1e-6, abs=1e-9)
+    wide = prepare("toy:images", "label", 3, 0).split(0.5).X
+    assert wide.shape[1] <= 128
+
+
+def test_digits_are_a_table_or_images_of_the_same_rows():
+    table, images = registry.dataset("digits"), registry.dataset("digits[kind=image]")
+    assert (table.kind, images.kind) == ("tabular", "image")
+    assert np.array_equal(np.round(table.X * 255 / 16), images.X.reshape(1797, 64))
+    assert registry.data_kind("digits[kind=image]") == "image"
+    pools = [prepare(name, "label", 5, 0).pools for name in ("digits", "digits[kind=image]")]
+    assert np.array_equal(pools[0].consistent, pools[1].consistent)
+    with pytest.raises(InputError, match="kind of digits"):
+        registry.dataset("digits[kind=sound]")
+
+
+def test_what_was_made_of_texts_is_kept_for_the_next_method():
+    prepared = prepare("toy:texts", "label", 3, 0)
+    assert prepared.split(0.4, views=True) is prepared.split(0.4, views=True)
+    assert prepared.split(0.4).X.ndim == 2
+    assert prepared.split(0.4, views=True).X.ndim == 3
+    assert not np.array_equal(prepared.split(0.4).X, prepared.split(0.6).X)

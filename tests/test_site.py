@@ -1,6 +1,7 @@
 """The pages, in a real browser: they open from disk, compute what Python does, are for all."""
 
 import csv
+import gzip
 import io
 import json
 import re
@@ -51,10 +52,10 @@ def store(tmp_path_factory):
             for t in GRID:
                 cell = Cell(HOSTILE, "label", "wine", 3, t, seed)
                 score = {"accuracy": float(rng.uniform(0.5, 0.9))}
-                opened.add(Record(cell, (1, 1, 1), score, 0.1))
+                opened.add(Record(cell, (1, 2, 1), score, 0.1))
                 if seed < 2:
                     short = replace(cell, algorithm="evil:Short", environment="feature")
-                    opened.add(Record(short, (1, 1, 1), score, 0.1))
+                    opened.add(Record(short, (1, 2, 1), score, 0.1))
         bad = Cell("label_spreading", "label", "digits", 3, 0.0, 0)
         opened.add(Record(bad, bad.versions, error="ValueError: <b>no</b>"))
     return place
@@ -414,9 +415,9 @@ def odd(tmp_path):
                     scores = {"their:Falls": 0.9 - 0.4 * t, "their:Flat": 0.5, "their:One": 1.0}
                     for name, score in scores.items():
                         cell = Cell(name, "label", dataset, labels, t, seed)
-                        opened.add(Record(cell, (2, 1, 1), {"accuracy": score}, 0.1))
+                        opened.add(Record(cell, (2, 2, 1), {"accuracy": score}, 0.1))
         old = Cell("their:Falls", "label", "iris", 3, 0.0, 9)
-        opened.add(Record(old, (1, 1, 1), {"accuracy": 0.1}))
+        opened.add(Record(old, (1, 2, 1), {"accuracy": 0.1}))
     return robustssl.site(tmp_path / "odd.sqlite", tmp_path / "odd").parent
 
 
@@ -482,7 +483,7 @@ def test_five_hundred_curves_answer_within_a_tenth_of_a_second(browser, tmp_path
                 for seed in range(3)
             ]
             opened.add_all(
-                [Record(c, (1, 1, 1), {"accuracy": float(rng.uniform())}) for c in cells]
+                [Record(c, (1, 2, 1), {"accuracy": float(rng.uniform())}) for c in cells]
             )
     browser.get(robustssl.site(place, tmp_path / "site").with_name("explorer.html").as_uri())
     taken = []
@@ -534,6 +535,9 @@ def wait(condition, seconds=60):
 
 def test_exported_records_make_the_same_site(store, pages, tmp_path):
     robustssl.export(store, tmp_path / "part.jsonl")
+    packed = gzip.compress((tmp_path / "part.jsonl").read_bytes())
+    (tmp_path / "part.jsonl").rename(tmp_path / "not-records")
+    (tmp_path / "part.jsonl.gz").write_bytes(packed)
     again = robustssl.site(tmp_path, tmp_path / "site").parent
     for name in ("index.html", "assets/data.js"):
         assert (again / name).read_text() == (pages / name).read_text()
@@ -566,3 +570,46 @@ def test_a_place_that_cannot_be_served_is_a_sentence(store):
         for how in ({"port": server.server_address[1]}, {"port": 99999}, {"host": "no.such.host"}):
             with pytest.raises(robustssl.InputError, match="cannot serve at"):
                 Server(store, **how)
+
+
+def made(tmp_path, cells):
+    """What the pages of a store that holds these cells compute with."""
+    with Store(tmp_path / "s.sqlite") as store:
+        for cell in cells:
+            store.add(Record(cell, cell.versions, scores={"accuracy": 0.5 + 0.1 * cell.t}))
+    page = robustssl.site(tmp_path / "s.sqlite", tmp_path / "site")
+    text = (page.parent / "assets" / "data.js").read_text()
+    return json.loads(text.partition("=")[2].rstrip(";\n"))
+
+
+def curve_of(method, environment="label", dataset="wine", budget=None):
+    name, params = registry.parse(registry.canonical("algorithm", method, budget))
+    options = tuple(sorted(params.items()))
+    return [Cell(name, environment, dataset, 5, t, seed, options) for seed in (0, 1) for t in GRID]
+
+
+def test_a_method_is_one_row_whatever_its_budget(tmp_path):
+    both = [("wine", "table"), ("digits[kind=image]", "image")]
+    cells = [
+        cell
+        for dataset, budget in both
+        for method in ("fixmatch", "supervised_net")
+        for cell in curve_of(method, dataset=dataset, budget=budget)
+    ]
+    data = made(tmp_path, cells)
+    assert [a["name"] for a in data["algorithms"]] == ["fixmatch", "supervised_net"]
+    assert all(c["scores"]["accuracy"]["gain"] for c in data["curves"] if c["algorithm"] == 0)
+
+
+def test_two_budgets_in_one_task_are_two_rows(tmp_path):
+    cells = [cell for budget in ("table", "text") for cell in curve_of("uda", budget=budget)]
+    names = [a["name"] for a in made(tmp_path, cells)["algorithms"]]
+    assert names == ["uda[net=mlp[width=256],steps=1000]", "uda[steps=1000]"]
+
+
+def test_oracles_and_ceilings_are_tasks_of_their_own(tmp_path):
+    places = ("label", "label[access=consistent]", "label[access=labels]")
+    cells = [cell for place in places for cell in curve_of("tsvm", place)]
+    tasks = made(tmp_path, cells)["tasks"]
+    assert [t["kind"] for t in tasks] == ["label", "label, oracle", "label, ceiling"]
+    assert [t["reference"] for t in tasks] == [None, "oracle", "ceiling"]

@@ -133,7 +133,7 @@ def test_the_frame_spells_the_method(store):
 def test_of_what_is_not_here_the_newest_version_counts(store):
     for version in (1, 2):
         theirs = replace(CELL, algorithm="their_module:Theirs")
-        store.add(Record(theirs, (version, 1, 1), scores={"accuracy": 0.5}))
+        store.add(Record(theirs, (version, 2, 1), scores={"accuracy": 0.5}))
     assert store.frame().stale.tolist() == [True, False]
 
 
@@ -171,7 +171,7 @@ def test_a_memory_is_a_file_like_any_other(tmp_path, monkeypatch):
 def test_an_algorithm_that_is_not_here_does_not_spoil_the_frame(store):
     """A store may come from a colleague with an algorithm of their own."""
     foreign = replace(CELL, algorithm="their_module:Theirs")
-    store.add(Record(foreign, (1, 1, 1), scores={"accuracy": 0.5}))
+    store.add(Record(foreign, (1, 2, 1), scores={"accuracy": 0.5}))
     assert store.frame().algorithm.tolist() == ["their_module:Theirs[alpha=0.5]"]
     assert not store.frame().stale.any()
 

@@ -344,3 +344,26 @@ def test_a_part_of_a_study_is_asked_for_by_names():
         studies.narrowed("quickstart", ["dataset=letter"])
     with pytest.raises(InputError, match="cannot read 'wine'"):
         studies.narrowed("quickstart", ["wine"])
+
+
+def test_the_leaderboard_has_every_algorithm_and_one_budget_for_each_kind_of_data():
+    whole = studies.study("leaderboard")
+    names = {registry.parse(spec)[0] for spec in whole.algorithms}
+    assert names == set(registry.names("algorithm"))
+    assert (len(whole.ts), len(whole.seeds)) == (6, 5)
+    kinds = {"table": "tabular", "image": "image", "text": "text"}
+    for part in (inner for outer in whole.parts for inner in outer.parts):
+        assert {registry.data_kind(name) for name in part.datasets} == {kinds[part.budget]}
+        nets = [spec for spec in part.algorithms if spec.startswith("fixmatch")]
+        assert nets == [registry.canonical("algorithm", "fixmatch", part.budget)]
+        references = [spec for spec in part.environments if "access=" in spec]
+        assert len(references) in (0, len(part.environments))
+
+
+def test_a_method_has_one_name_whatever_its_budget():
+    for budget in (None, "table", "image", "text", "reference"):
+        spec = registry.canonical("algorithm", "fixmatch[threshold=0.8]", budget)
+        assert registry.without_budget(spec) == "fixmatch[threshold=0.8]"
+    assert registry.without_budget("fixmatch[steps=7]") == "fixmatch[steps=7]"
+    assert registry.without_budget("tsvm[C=2.0]") == "tsvm[C=2.0]"
+    assert registry.without_budget("some_module:Mine[steps=1000]") == "some_module:Mine[steps=1000]"

@@ -1,5 +1,6 @@
 """Submissions: what is sound passes, what was altered is refused with a sentence."""
 
+import gzip
 import json
 
 import pytest
@@ -28,11 +29,12 @@ def submission(tmp_path_factory):
 @pytest.fixture
 def copy(submission, tmp_path):
     """The lines of a submission, to be altered, and what is said of them."""
-    lines = (submission / "records.jsonl").read_text().splitlines()
+    lines = gzip.decompress((submission / "records.jsonl.gz").read_bytes()).decode().splitlines()
     (tmp_path / "study.yaml").write_text((submission / "study.yaml").read_text())
 
     def said(lines, **how):
-        (tmp_path / "records.jsonl").write_text("".join(line + "\n" for line in lines))
+        text = "".join(line + "\n" for line in lines)
+        (tmp_path / "records.jsonl.gz").write_bytes(gzip.compress(text.encode()))
         return validate(tmp_path, **{"random_state": 0, **how})
 
     return lines, said
@@ -103,7 +105,7 @@ def test_old_code_is_refused(copy, monkeypatch):
     lines, said = copy
     monkeypatch.setattr(robustssl.algorithm("label_spreading"), "version", 99)
     problems = said(lines, sample=0)
-    assert any("is of the versions (2, 1, 1), now (99, 1, 1)" in p for p in problems)
+    assert any("is of the versions (2, 2, 1), now (99, 2, 1)" in p for p in problems)
 
 
 def test_a_study_that_is_not_done_is_not_submitted(submission, tmp_path, small):
@@ -122,3 +124,13 @@ def test_a_study_that_is_not_done_is_not_submitted(submission, tmp_path, small):
 def test_a_leaderboard_is_made_of_submissions(submission, tmp_path):
     page = robustssl.site(submission.parent, tmp_path / "site")
     assert "108 trained models" in page.read_text()
+
+
+def test_a_damaged_file_is_told(submission, tmp_path):
+    (tmp_path / "study.yaml").write_text((submission / "study.yaml").read_text())
+    whole = (submission / "records.jsonl.gz").read_bytes()
+    for bytes_ in (whole[:-20], b"not packed"):
+        (tmp_path / "records.jsonl.gz").write_bytes(bytes_)
+        (problem,) = validate(tmp_path)
+        assert "cannot read" in problem
+        assert "records.jsonl.gz" in problem

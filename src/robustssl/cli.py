@@ -397,7 +397,7 @@ def submit(
         str | None, typer.Option(help="Of the submission; that of the study by default.")
     ] = None,
 ) -> None:
-    """Pack the records of a study for others to check: study.yaml and records.jsonl."""
+    """Pack the records of a study for others to check: study.yaml and records.jsonl.gz."""
     from robustssl.submissions import submit
 
     place = submit(study, store, folder, name)

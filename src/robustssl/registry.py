@@ -288,6 +288,18 @@ def budget_values(name: str, which: str | None) -> dict[str, Any]:
     return dict(budgets[which])
 
 
+def without_budget(spec: str) -> str:
+    """The spec without what one of its algorithm's budgets sets: the same method on every kind of
+    data, whose budgets differ.
+    """
+    name, options = parse(spec)
+    every = getattr(algorithm(name), "budgets", {}) if is_here("algorithm", name) else {}
+    known = [_options("algorithm", name, values) for values in every.values()]
+    fitting = [values for values in known if values.items() <= options.items()]
+    budget = max(fitting, key=len, default={})
+    return spell(name, {key: value for key, value in options.items() if key not in budget})
+
+
 def estimator(
     name: str, preset: str | None = None, budget: str | None = None, **params: Any
 ) -> Any:

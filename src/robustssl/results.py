@@ -2,14 +2,16 @@
 store.
 
 A tidy frame has a row for each algorithm, t and seed, with key columns that tell curves apart.
-Read are csv files of that form, the raw published form, records (jsonl), stores, and folders of
-these.
+Read are csv files of that form, the raw published form, records (jsonl, maybe packed: jsonl.gz),
+stores, and folders of these.
 """
 
 import csv
+import gzip
 import io
 import re
 import warnings
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,7 +78,8 @@ def _frames(path: str | Path, score: str | None) -> Iterator[pd.DataFrame]:
 
 
 def _read_folder(folder: Path, score: str | None) -> Iterator[pd.DataFrame]:
-    files = sorted(p for p in folder.rglob("*") if p.suffix in (".csv", ".jsonl", ".sqlite"))
+    every = sorted(p for p in folder.rglob("*") if p.is_file())
+    files = [p for p in every if p.suffix in (".csv", ".sqlite") or holds_records(p)]
     found = False
     for file in files:
         try:
@@ -93,19 +96,26 @@ def _read_file(path: Path, score: str | None) -> pd.DataFrame:
         if file.read(15) == b"SQLite format 3":
             with Store(path, create=False) as store:
                 return tidy(store, score or "accuracy")
+    if holds_records(path):
+        return _from_records(read_records(path), score or "accuracy")
     text = _text(path)
-    if path.suffix == ".jsonl":
-        return _from_records(list(_records(path, text)), score or "accuracy")
     first = text.partition("\n")[0]
     if {"algorithm", "t"} <= {word.strip().strip('"') for word in first.split(",")}:
         return _read_tidy(path, text, score)
     return read_raw(path, text)
 
 
+def holds_records(path: Path) -> bool:
+    """Whether its name says that it does."""
+    return path.name.endswith((".jsonl", ".jsonl.gz"))
+
+
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+        raw = path.read_bytes()
+        raw = gzip.decompress(raw) if path.suffix == ".gz" else raw
+        return io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig").read()
+    except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
         raise InputError(f"cannot read {path}: {error}") from error
 
 
@@ -307,7 +317,7 @@ def load(path: str | Path, store: str | Path = "robustssl.sqlite") -> Loaded:
     path = Path(path)
     if not path.is_file():
         raise InputError(f"there is no file {path}")
-    return _merge(list(_records(path, _text(path))), store)  # all read before one is written
+    return _merge(read_records(path), store)  # all read before one is written
 
 
 def merge(source: str | Path, store: str | Path) -> Loaded:
@@ -333,9 +343,13 @@ def _merge(records: Sequence[Record], store: str | Path) -> Loaded:
     return Loaded(added, known, tuple(conflicts))
 
 
-def _records(path: Path, text: str) -> Iterator[Record]:
-    for number, line in enumerate(text.splitlines(), 1):
+def read_records(path: Path) -> list[Record]:
+    """The records of a file, a line each."""
+
+    def read(number: int, line: str) -> Record:
         try:
-            yield Record.from_json(line)
+            return Record.from_json(line)
         except InputError as error:
             raise InputError(f"{path}, line {number}: {error}") from error
+
+    return [read(number, line) for number, line in enumerate(_text(path).splitlines(), 1)]

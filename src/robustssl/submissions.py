@@ -1,9 +1,10 @@
 """Submissions: the records of a study as files that others can check and repeat.
 
 A submission is a folder of two files: `study.yaml`, which says which cells there are and how they
-were run, and `records.jsonl`, which holds a success of each.
+were run, and `records.jsonl.gz`, which holds a success of each.
 """
 
+import gzip
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,10 +18,12 @@ from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.errors import InputError
 from robustssl.record import Record
+from robustssl.results import read_records
 from robustssl.store import Store, shown
 from robustssl.studies import Study, study
 from robustssl.worker import are_nets, groups, prepare, run_group
 
+_RECORDS = "records.jsonl.gz"
 NOISE = 0.03  # by which the score of a net may differ on another device
 
 
@@ -47,7 +50,7 @@ def submit(
     document = {"command": f"robustssl run {place.name}/study.yaml", **_document(chosen)}
     (place / "study.yaml").write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
     lines = [record.to_json() + "\n" for record in sorted(records, key=lambda r: r.cell)]
-    (place / "records.jsonl").write_text("".join(lines), encoding="utf-8")
+    (place / _RECORDS).write_bytes(gzip.compress("".join(lines).encode(), mtime=0))
     return place
 
 
@@ -80,23 +83,14 @@ class Submission:
     @classmethod
     def read(cls, folder: str | Path) -> "Submission":
         place = Path(folder)
-        for name in ("study.yaml", "records.jsonl"):
+        for name in ("study.yaml", _RECORDS):
             if not (place / name).is_file():
                 raise InputError(f"{place} is no submission: it lacks {name}")
         document = yaml.safe_load((place / "study.yaml").read_text(encoding="utf-8"))
         if not isinstance(document, dict):
             raise InputError(f"{place / 'study.yaml'} holds no study")
         document.pop("command", None)
-        lines = (place / "records.jsonl").read_text(encoding="utf-8").splitlines()
-        return cls(study(document), tuple(_read(lines, place / "records.jsonl")))
-
-
-def _read(lines: Sequence[str], file: Path) -> Iterator[Record]:
-    for number, line in enumerate(lines, 1):
-        try:
-            yield Record.from_json(line)
-        except InputError as error:
-            raise InputError(f"{file}, line {number}: {error}") from error
+        return cls(study(document), tuple(read_records(place / _RECORDS)))
 
 
 def validate(folder: str | Path, sample: int = 10, random_state: int | None = None) -> list[str]:
@@ -152,10 +146,10 @@ def _other_splits(found: Submission) -> Iterator[str]:
         said = record.provenance.get("split_digest")
         if record.error is not None or (said is None and _answers_for_another(cell, found.study)):
             continue
-        place = (cell.dataset, cell.environment, cell.labels, cell.seed, cell.t, are_nets((cell,)))
+        place = (cell.dataset, cell.environment, cell.labels, cell.seed, cell.t)
         if place not in splits:
-            prepared = prepare(cell.dataset, cell.environment, cell.labels, cell.seed)
-            splits[place] = prepared.split(cell.t, views=are_nets((cell,))).digest
+            prepared = prepare(*place[:4])
+            splits[place] = prepared.environment.split(prepared.pools, cell.t).digest
         if said != splits[place]:
             yield f"{_told(cell)} was run on another split: {said}, not {splits[place]}"
 

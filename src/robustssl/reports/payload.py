@@ -23,6 +23,7 @@ _CONVENTIONS = ("definition", "published")
 
 def payload(frame: pd.DataFrame) -> dict[str, Any]:
     """Of the successes of a store all that the page shows, as JSON takes it."""
+    frame = _as_methods(frame)
     tasks, algorithms = _Ids(), _Ids()
     grids, rows = _Ids(), dict[tuple[int, int], dict[str, Any]]()
     for (task, algorithm), seconds in _seconds(frame).items():
@@ -42,6 +43,15 @@ def payload(frame: pd.DataFrame) -> dict[str, Any]:
         "algorithms": _describe_algorithms(list(algorithms)),
         "curves": [{"task": t, "algorithm": a, **row} for (t, a), row in rows.items()],
     }
+
+
+def _as_methods(frame: pd.DataFrame) -> pd.DataFrame:
+    """With methods under the same name whatever their budget, unless a task has two of them."""
+    short = {name: registry.without_budget(name) for name in frame.algorithm.unique()}
+    seen = frame.drop_duplicates([*KEYS]).assign(algorithm=lambda rows: rows.algorithm.map(short))
+    if seen.duplicated([*KEYS]).any():
+        return frame
+    return frame.assign(algorithm=frame.algorithm.map(short))
 
 
 class _Ids(dict[Any, int]):
@@ -122,11 +132,14 @@ def _numbers(row: pd.Series, names: Sequence[str]) -> list[list[float | None]]:
 
 def _describe_task(task: tuple[Any, ...]) -> dict[str, Any]:
     environment, dataset, labels = task[:3]
-    name = registry.parse(environment)[0]
+    name, options = registry.parse(environment)
+    reference = _REFERENCES.get(str(options.get("access")))
+    kind = name if name in registry.names("environment") else "other"
     return {
         "name": task_name(task),
         "environment": environment,
-        "kind": name if name in registry.names("environment") else "other",
+        "kind": f"{kind}, {reference}" if reference else kind,
+        "reference": reference,
         "dataset": dataset,
         "data": registry.data_kind(dataset),
         "labels": None if labels is None else int(labels),
@@ -149,6 +162,8 @@ def _describe_algorithms(names: Sequence[str]) -> list[dict[str, Any]]:
         for name in names
     ]
 
+
+_REFERENCES = {"consistent": "oracle", "labels": "ceiling"}  # which no method can have
 
 _DASH = {"-": [], "--": [8, 4], "-.": [8, 3, 2, 3], ":": [2, 3]}
 

@@ -61,11 +61,12 @@ def site(
 def _store(source: str | Path) -> Iterator[Store]:
     """The store itself; of exported records one that lasts as long as it is read."""
     path = Path(source)
-    if url_of(source) is not None or (path.suffix != ".jsonl" and not path.is_dir()):
+    if url_of(source) is not None or not (results.holds_records(path) or path.is_dir()):
         with Store(source, create=False) as store:
             yield store
         return
-    found = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+    every = sorted(path.rglob("*")) if path.is_dir() else [path]
+    found = [file for file in every if results.holds_records(file)]
     if not found:
         raise InputError(f"there are no records (jsonl files) in {path}")
     with tempfile.TemporaryDirectory() as folder:

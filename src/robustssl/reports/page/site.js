@@ -201,7 +201,7 @@ function readDensity(text) {
 function chosenTasks(state) {
   return D.tasks.map((_, i) => i).filter(i => {
     const task = D.tasks[i];
-    return (!state.environment || task.kind === state.environment) && (!state.data || task.data === state.data)
+    return (state.environment ? task.kind === state.environment : !task.reference) && (!state.data || task.data === state.data)
       && (!state.labels || String(task.labels) === state.labels)
       && (!state.dataset || state.dataset.split("|").includes(task.dataset));
   });

@@ -13,7 +13,7 @@ import pytest
 import reference_losses
 import torch
 from sklearn.base import clone
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, make_moons
 from sklearn.utils.estimator_checks import check_estimator
 from torch.nn.functional import cross_entropy
 
@@ -1027,3 +1027,19 @@ def test_the_example_writes_records_that_can_be_imported(tmp_path):
     loaded = robustssl.load(out, tmp_path / "store.sqlite")
     assert loaded.added == 12
     assert [p.name for p in tmp_path.iterdir() if p.suffix == ".checkpoints"] == []
+
+
+def test_where_every_row_has_a_label_the_baselines_are_one_stack():
+    """As in the ceiling of an environment: no model waits for another, and each is the baseline's
+    own.
+    """
+    X, y = make_moons(60, noise=0.1, random_state=0)
+    X = X.astype(np.float32)
+    models = [registry.estimator("fixmatch", steps=20, random_state=s) for s in range(3)]
+    hidden = np.where(np.arange(60) < 10, y, -1)
+    problems = [(X, y), (X[10:], y[10:]), (X, hidden)]
+    assert type(models[0]).fit_together(models, problems) == [None] * 3
+    assert [model.trained_with_["height"] for model in models] == [2, 2, 1]
+    for model, (rows, codes) in zip(models[:2], problems, strict=False):
+        alone = registry.estimator("supervised_net", steps=20, random_state=model.random_state)
+        assert np.allclose(model.predict_proba(X), alone.fit(rows, codes).predict_proba(X))

@@ -264,9 +264,13 @@ def _fit_together(
     _refuse_strangers(models)
     errors: list[Exception | None] = [None] * len(models)
     stacks: dict[Any, list[tuple[int, Problem]]] = {}
+    baselines: dict[int, tuple[Any, tuple[Matrix, Codes]]] = {}
     for place, (model, (X, y)) in enumerate(zip(models, problems, strict=True)):
         try:
             rows, codes = model._encode(X, y)
+            if (baseline := _net_for_labels_alone(model, codes)) is not None:
+                baselines[place] = baseline, (rows, codes)
+                continue
             model.model_ = model._simple(rows, codes)
             if model.model_ is None:
                 alike = (rows.shape[1:], len(model.classes_))
@@ -282,7 +286,22 @@ def _fit_together(
                 errors[place] = FloatingPointError(f"the loss is not finite at step {result}")
             else:
                 models[place].model_ = result
+    if baselines:
+        fitted, rest = zip(*baselines.values(), strict=True)
+        failed = _fit_together(fitted, rest, mode, checkpoints, tell)
+        for place, baseline, error in zip(baselines, fitted, failed, strict=True):
+            errors[place] = error
+            if error is None:
+                models[place].model_, models[place].trained_with_ = baseline, baseline.trained_with_
     return errors
+
+
+def _net_for_labels_alone(model: NetClassifier, codes: Codes) -> Any:
+    """The baseline, if it is a net and every row has a label: these are fitted together too."""
+    if model.baseline is None or len(model.classes_) == 1 or (codes == UNLABELED).any():
+        return None
+    baseline = model._matched(model.baseline)
+    return baseline if isinstance(baseline, NetClassifier) else None
 
 
 def unlabeled_gradients(model: NetClassifier, X: Matrix, y: Codes, count: int = 20) -> list[float]:

@@ -234,7 +234,6 @@ class Prepared:
 
     environment: Any
     pools: Pools
-    preprocess: Callable[[Matrix], Matrix]
     _texts: dict[tuple[float, bool], Split] = field(default_factory=dict)
 
     def split(self, t: float, views: bool = False) -> Split:
@@ -262,6 +261,13 @@ class Prepared:
             X = np.stack([X, *versions], axis=2)
         return replace(split, X=X, X_test=self.test_features)
 
+    @cached_property
+    def preprocess(self) -> Callable[[Matrix], Matrix]:
+        """The one preprocessing, fitted at t = 0."""
+        data = self.pools.data
+        reference = self.environment.split(self.pools, 0.0).X
+        return fit_preprocessing(reference, data.kind, data.meta.get("encoder", "tfidf"))
+
     def aside(self, views: bool = False) -> Matrix:
         """The inconsistent rows that are set aside; none where `split` scales on its own."""
         rows = self.pools.aside[:0] if self.environment.scales else self.pools.aside
@@ -277,7 +283,7 @@ class Prepared:
 
 @lru_cache(maxsize=8)
 def prepare(dataset: str, environment: str, labels: int, seed: int) -> Prepared:
-    """Pools and preprocessing of one seed.
+    """Pools of one seed, and the preprocessing that follows from them.
 
     Rows are drawn by the name of the data, however the dataset is spelled: the path to a file, or
     the encoder of its texts, does not change them.
@@ -285,11 +291,7 @@ def prepare(dataset: str, environment: str, labels: int, seed: int) -> Prepared:
     data, open_environment = registry.dataset(dataset), registry.environment(environment)
     cell = Cell("", environment, data.name, labels, 0.0, seed)
     pools = open_environment.pools(data, labels, open_environment.chance(cell))
-    if open_environment.scales:
-        return Prepared(open_environment, pools, lambda X: X)
-    reference = open_environment.split(pools, 0.0).X
-    encoder = data.meta.get("encoder", "tfidf")
-    return Prepared(open_environment, pools, fit_preprocessing(reference, data.kind, encoder))
+    return Prepared(open_environment, pools)
 
 
 @lru_cache(maxsize=1)

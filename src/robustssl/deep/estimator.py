@@ -289,9 +289,9 @@ def _fit_together(
     if baselines:
         fitted, rest = zip(*baselines.values(), strict=True)
         failed = _fit_together(fitted, rest, mode, checkpoints, tell)
-        for place, baseline, error in zip(baselines, fitted, failed, strict=True):
-            errors[place] = error
-            if error is None:
+        for place, baseline, failure in zip(baselines, fitted, failed, strict=True):
+            errors[place] = failure
+            if failure is None:
                 models[place].model_, models[place].trained_with_ = baseline, baseline.trained_with_
     return errors
 

@@ -19,10 +19,11 @@ check: .venv/installed
 
 # Submissions of results: whole, of the present code, and the same when some of them are run again.
 validate: .venv/installed
-	@for study in $(wildcard results/*/study.yaml); do $(BIN)/robustssl results validate $$(dirname $$study) || exit 1; done
+	$(BIN)/robustssl results validate $(dir $(wildcard results/*/study.yaml results/*/*/study.yaml))
 
 docs: .venv/installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/robustssl site public/leaderboard --store results/leaderboard
 	@echo "Open public/index.html in a browser."
 
 clean:

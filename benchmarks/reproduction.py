@@ -22,6 +22,14 @@ NAMES = {
     "label_spreading": "LabelSpreading",
     "tri_training": "Tri_Training",
     "assemble": "Assemble",
+    "supervised_net": "FT_Transformer",
+    "pseudo_label": "PseudoLabel",
+    "pi_model": "PiModel",
+    "ict": "ICT",
+    "uda": "UDA",
+    "fixmatch": "FixMatch",
+    "flexmatch": "FlexMatch",
+    "softmatch": "SoftMatch",
 }
 PLACE = ["environment", "dataset", "labels", "algorithm"]
 
@@ -34,7 +42,7 @@ def ours(store: str) -> pd.DataFrame:
         environment=[parse(spec)[1].get("kind", "distribution") for spec in frame.environment],
         algorithm=[NAMES[parse(spec)[0]] for spec in frame.algorithm],
     )
-    grouped = frame.groupby([*PLACE, "t"]).accuracy
+    grouped = frame.groupby([*PLACE, "t"]).score
     return pd.DataFrame(
         {"ours": grouped.mean(), "seeds": grouped.size(), "spread": grouped.std(ddof=0)}
     )

@@ -78,6 +78,27 @@ def test_one_altered_score_one_missing_seed_and_one_wrong_split_are_each_a_sente
     assert "has the accuracy 0.123, and" in problems[2]
 
 
+def test_nets_may_differ_by_the_noise_of_another_device_and_no_more(copy):
+    lines, said = copy
+
+    def shifted(amount, every):
+        changed, left = [], every
+        for line in lines:
+            document = json.loads(line)
+            if document["cell"]["algorithm"] == "supervised_net" and left:
+                lower = document["scores"]["accuracy"] - amount
+                line, left = altered(line, scores__accuracy=lower), left - 1
+            changed.append(line)
+        return said(changed, sample=1000)
+
+    assert shifted(0.2, every=1) == []
+    (problem,) = shifted(0.3, every=1)
+    assert "t = 0, seed 0) has the accuracy" in problem
+    problems = shifted(0.05, every=36)
+    assert problems
+    assert all("on average, and" in problem for problem in problems)
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [

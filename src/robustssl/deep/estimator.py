@@ -44,7 +44,7 @@ BUDGETS: dict[str, dict[str, Any]] = {
         "weight_decay": 1e-5,
         "ema": 0.999,
     },
-    # Of the leaderboard, one for each kind of data: docs/decisions/0009-the-leaderboard.md.
+    # Of the leaderboard, one for each kind of data: docs/decisions/0009-leaderboard.md.
     "table": {"net": "mlp[width=256]", "steps": 1000},
     "image": {"net": "mlp[width=256]", "steps": 1000, "learning_rate": 5e-4},
     "text": {"steps": 1000},

@@ -1029,6 +1029,20 @@ def test_the_example_writes_records_that_can_be_imported(tmp_path):
     assert [p.name for p in tmp_path.iterdir() if p.suffix == ".checkpoints"] == []
 
 
+def test_baselines_that_fail_leave_the_other_models_alone(monkeypatch):
+    X, y = make_moons(60, noise=0.1, random_state=0)
+    models = [registry.estimator("fixmatch", steps=5, random_state=s) for s in range(2)]
+
+    def fail(*_, **__):
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr(registry.algorithm("supervised_net"), "fit_together", staticmethod(fail))
+    problems = [(X, y), (X, np.where(np.arange(60) < 10, y, -1))]
+    first, second = type(models[0]).fit_together(models, problems)
+    assert (str(first), second) == ("boom", None)
+    assert models[1].predict(X).shape == (60,)
+
+
 def test_where_every_row_has_a_label_the_baselines_are_one_stack():
     """As in the ceiling of an environment: no model waits for another, and each is the baseline's
     own.

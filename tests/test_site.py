@@ -603,13 +603,24 @@ def test_a_method_is_one_row_whatever_its_budget(tmp_path):
 
 def test_two_budgets_in_one_task_are_two_rows(tmp_path):
     cells = [cell for budget in ("table", "text") for cell in curve_of("uda", budget=budget)]
-    names = [a["name"] for a in made(tmp_path, cells)["algorithms"]]
-    assert names == ["uda[net=mlp[width=256],steps=1000]", "uda[steps=1000]"]
+    cells += curve_of("vat", dataset="iris", budget="table")
+    names = {a["name"] for a in made(tmp_path, cells)["algorithms"]}
+    assert names == {"uda[net=mlp[width=256],steps=1000]", "uda[steps=1000]", "vat"}
 
 
-def test_oracles_and_ceilings_are_tasks_of_their_own(tmp_path):
+def test_a_baseline_of_another_budget_is_no_baseline(tmp_path):
+    cells = [*curve_of("uda", budget="table"), *curve_of("supervised_net", budget="text")]
+    curves_ = made(tmp_path, cells)["curves"]
+    assert [c["scores"]["accuracy"]["gain"] for c in curves_] == [None, None]
+
+
+def test_oracles_and_ceilings_are_tasks_of_their_own(tmp_path, browser):
     places = ("label", "label[access=consistent]", "label[access=labels]")
     cells = [cell for place in places for cell in curve_of("tsvm", place)]
     tasks = made(tmp_path, cells)["tasks"]
     assert [t["kind"] for t in tasks] == ["label", "label, oracle", "label, ceiling"]
     assert [t["reference"] for t in tasks] == [None, "oracle", "ceiling"]
+    browser.get((tmp_path / "site" / "leaderboard.html").as_uri())
+    assert "on 1 tasks" in browser.find_element("id", "count").text
+    browser.get((tmp_path / "site" / "index.html").as_uri())
+    assert "oracle" not in browser.find_element("id", "ask").text

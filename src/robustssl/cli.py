@@ -220,7 +220,7 @@ def site(
 ) -> None:
     """Build pages that open from disk: overview, leaderboard, explorer, methods and tasks.
 
-    `--store` may also be a file or folder of exported records (jsonl).
+    `--store` may also be a file or folder of exported records (jsonl, jsonl.gz).
     """
     from robustssl import reports
 
@@ -339,7 +339,7 @@ def export(
 
 @app.command("import")
 def import_(
-    file: Annotated[str, typer.Argument(help="A .jsonl file that `export` wrote.")],
+    file: Annotated[str, typer.Argument(help="A .jsonl file that `export` wrote, or a .jsonl.gz.")],
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Add exported records to a store. What the store holds already is never overwritten."""

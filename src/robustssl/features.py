@@ -17,6 +17,7 @@ from robustssl.errors import InputError
 Matrix = npt.NDArray[Any]
 
 COMPONENTS = 128  # of images and texts, at most
+MANY = 5_000  # rows, of which a decomposition takes too long
 
 
 def fit_preprocessing(
@@ -37,7 +38,8 @@ def preprocessing(X: Matrix, kind: Kind, encoder: str = "tfidf") -> Pipeline:
     elif kind == "image":
         pixels = FunctionTransformer(_flat)
         components = min(COMPONENTS, len(X), X[0].size)
-        steps = [pixels, PCA(components, svd_solver="full"), _OneScale()]
+        solver = "full" if len(X) <= MANY else "covariance_eigh"
+        steps = [pixels, PCA(components, svd_solver=solver), _OneScale()]
     elif encoder == "tfidf":
         steps = [*_word_components(X), _OneScale()]
     else:

@@ -17,6 +17,7 @@ from importlib import metadata
 from typing import Any, Literal, get_args
 
 from robustssl.data import Dataset
+from robustssl.data import Kind as DataKind
 from robustssl.errors import InputError, unknown
 
 Kind = Literal["algorithm", "environment", "dataset", "net"]
@@ -191,8 +192,9 @@ def data_kind(dataset: str) -> str:
     name, options = parse(dataset)
     if not is_here("dataset", name):
         return "other"
-    own = getattr(inspect.getmodule(find("dataset", name)), "kind", "tabular")
-    return str(options.get("kind", own))
+    if options.get("kind") in get_args(DataKind):
+        return str(options["kind"])
+    return str(getattr(inspect.getmodule(find("dataset", name)), "kind", "tabular"))
 
 
 def defaults(kind: Kind, name: str) -> dict[str, Any]:
@@ -293,11 +295,15 @@ def without_budget(spec: str) -> str:
     data, whose budgets differ.
     """
     name, options = parse(spec)
-    every = getattr(algorithm(name), "budgets", {}) if is_here("algorithm", name) else {}
-    known = [_options("algorithm", name, values) for values in every.values()]
-    fitting = [values for values in known if values.items() <= options.items()]
+    every = getattr(algorithm(name), "budgets", None) if is_here("algorithm", name) else None
+    if not isinstance(every, Mapping) or not options:
+        return spec
+    usual = defaults("algorithm", name)
+    changed = [{k: v for k, v in b.items() if k in usual and v != usual[k]} for b in every.values()]
+    fitting = [values for values in changed if values.items() <= options.items()]
     budget = max(fitting, key=len, default={})
-    return spell(name, {key: value for key, value in options.items() if key not in budget})
+    left = {key: value for key, value in options.items() if key not in budget}
+    return spell(name, left) if budget else spec
 
 
 def estimator(

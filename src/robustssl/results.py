@@ -27,6 +27,7 @@ from robustssl.record import SCORES, Record
 from robustssl.store import Store, are_stale, shown, url_of
 
 KEYS = ("environment", "dataset", "labels", "source", "target", "algorithm")
+LARGEST = 4 * 10**9  # characters of a file, unpacked
 _POINT = ("t", "seed", "score")
 _ASIDE = {*_POINT, *SCORES, "printed", "std", "file", "defect", "key", "seconds", "error", "stale"}
 
@@ -88,7 +89,7 @@ def _read_folder(folder: Path, score: str | None) -> Iterator[pd.DataFrame]:
         except _NotResultsError as error:
             warnings.warn(f"passed over: {error}", stacklevel=3)
     if not found:
-        raise InputError(f"there are no results (csv, jsonl or sqlite files) in {folder}")
+        raise InputError(f"there are no results (csv, jsonl[.gz] or sqlite files) in {folder}")
 
 
 def _read_file(path: Path, score: str | None) -> pd.DataFrame:
@@ -112,11 +113,14 @@ def holds_records(path: Path) -> bool:
 
 def _text(path: Path) -> str:
     try:
-        raw = path.read_bytes()
-        raw = gzip.decompress(raw) if path.suffix == ".gz" else raw
-        return io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig").read()
+        opened = gzip.open if path.suffix == ".gz" else open
+        with opened(path, "rt", encoding="utf-8-sig") as file:
+            text = str(file.read(LARGEST + 1))
     except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
         raise InputError(f"cannot read {path}: {error}") from error
+    if len(text) > LARGEST:
+        raise InputError(f"{path} holds more than {LARGEST:,} characters")
+    return text
 
 
 def _read_tidy(path: Path, text: str, score: str | None) -> pd.DataFrame:

@@ -215,7 +215,7 @@ _NETS = (
     *("uda", "ict", "mixmatch", "fixmatch", "flexmatch", "freematch", "softmatch", *_ROBUST),
 )
 
-_TABLES_ONLY = ("scarf", "feature_dropout")  # which lose features: tables', or those of texts
+_NOT_FOR_IMAGES = ("scarf", "feature_dropout")  # they lose features, which pixels are not
 
 _FAMILIES = (  # one method each, for the oracle and the ceiling
     *("self_training", "label_spreading", "ssgmm", "tsvm", "assemble"),
@@ -281,7 +281,7 @@ def _leaderboard(**access: str) -> dict[str, dict[str, Any]]:
 
 def _part(kind: str) -> dict[str, Any]:
     """The leaderboard's studies of a kind of data."""
-    every = [n for n in (*_STATISTICAL, *_NETS) if kind != "images" or n not in _TABLES_ONLY]
+    every = [n for n in (*_STATISTICAL, *_NETS) if kind != "images" or n not in _NOT_FOR_IMAGES]
     parts = [
         {**study, "title": f"Leaderboard: {name}", "algorithms": every}
         for name, study in _leaderboard().items()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
 from robustssl import registry
@@ -187,11 +188,9 @@ def _differences(record: Record, again: Record, near: float) -> Iterator[str]:
 
 def _mean_differences(pairs: Sequence[tuple[Record, Record]]) -> Iterator[str]:
     first = pairs[0][0].cell
-    for name in pairs[0][1].scores:
-        both = [
-            (a.scores[name], b.scores[name]) for a, b in pairs if name in a.scores.keys() & b.scores
-        ]
-        said, found = (sum(part) / len(both) for part in zip(*both, strict=True))
+    shared = set.intersection(*({*a.scores} & {*b.scores} for a, b in pairs))
+    for name in sorted(shared):
+        said, found = (np.mean([r.scores[name] for r in side]) for side in zip(*pairs, strict=True))
         if abs(said - found) > NOISE:
             yield (
                 f"{first.method} on {first.dataset} in {first.environment} ({first.labels} labels) "

@@ -28,6 +28,8 @@ from robustssl.record import Record
 
 Group = tuple[Cell, ...]
 
+KEPT = 2**24  # bytes of a split of texts, at most, for the next method
+
 
 def groups(cells: Sequence[Cell]) -> Iterator[Group]:
     """The cells that are run together: those of one curve where models are fitted together, which
@@ -234,17 +236,20 @@ class Prepared:
 
     environment: Any
     pools: Pools
-    _texts: dict[tuple[float, bool], Split] = field(default_factory=dict)
+    _texts: dict[tuple[float, bool], Split] = field(default_factory=dict, init=False, repr=False)
 
     def split(self, t: float, views: bool = False) -> Split:
         """The rows at t; with `views`, images stay images, and texts come in versions. Those of
-        texts take seconds, and all methods see the same: they are kept.
+        texts take seconds, and all methods see the same: they are kept, unless they are large.
         """
         if self.pools.data.kind != "text":
             return self._split(t, views)
-        if (t, views) not in self._texts:
-            self._texts[t, views] = self._split(t, views)
-        return self._texts[t, views]
+        if (t, views) in self._texts:
+            return self._texts[t, views]
+        split = self._split(t, views)
+        if split.X.nbytes <= KEPT:
+            self._texts[t, views] = split
+        return split
 
     def _split(self, t: float, views: bool) -> Split:
         split: Split = self.environment.split(self.pools, t)
@@ -263,7 +268,9 @@ class Prepared:
 
     @cached_property
     def preprocess(self) -> Callable[[Matrix], Matrix]:
-        """The one preprocessing, fitted at t = 0."""
+        """The one preprocessing, fitted at t = 0; none where `split` scales on its own."""
+        if self.environment.scales:
+            return lambda X: X
         data = self.pools.data
         reference = self.environment.split(self.pools, 0.0).X
         return fit_preprocessing(reference, data.kind, data.meta.get("encoder", "tfidf"))

@@ -1,6 +1,6 @@
 """A scikit-learn classifier that is a net and a loss; many of them are fitted together."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -277,6 +277,7 @@ def _fit_together(
                 stacks.setdefault(alike, []).append((place, model._problem(rows, codes)))
         except Exception as error:
             errors[place] = error
+    _fit_baselines(models, baselines, errors, mode, checkpoints, tell)
     for (shape, classes), members in stacks.items():
         places, chosen = zip(*members, strict=True)
         training = _Training(models[0], shape, classes, mode, checkpoints, tell)
@@ -286,14 +287,30 @@ def _fit_together(
                 errors[place] = FloatingPointError(f"the loss is not finite at step {result}")
             else:
                 models[place].model_ = result
-    if baselines:
-        fitted, rest = zip(*baselines.values(), strict=True)
-        failed = _fit_together(fitted, rest, mode, checkpoints, tell)
-        for place, baseline, failure in zip(baselines, fitted, failed, strict=True):
-            errors[place] = failure
-            if failure is None:
-                models[place].model_, models[place].trained_with_ = baseline, baseline.trained_with_
     return errors
+
+
+def _fit_baselines(
+    models: Sequence[Any],
+    baselines: Mapping[int, tuple[Any, tuple[Matrix, Codes]]],
+    errors: list[Exception | None],
+    mode: Mode | None,
+    checkpoints: Path | None,
+    tell: Callable[[int], None],
+) -> None:
+    """Those of models that have no unlabeled row, by the place of each."""
+    if not baselines:
+        return
+    fitted, rows = zip(*baselines.values(), strict=True)
+    try:
+        how: Any = {"mode": mode, "checkpoints": checkpoints, "tell": tell}
+        failures = fitted[0].fit_together(fitted, rows, **how)
+    except Exception as error:
+        failures = [error] * len(fitted)
+    for place, baseline, failure in zip(baselines, fitted, failures, strict=True):
+        errors[place] = failure
+        models[place].model_ = baseline
+        models[place].trained_with_ = getattr(baseline, "trained_with_", {})
 
 
 def _net_for_labels_alone(model: NetClassifier, codes: Codes) -> Any:

@@ -33,8 +33,8 @@ class Environment:
     mix: inconsistent rows replace consistent ones, or are added to them. access: what a learner
     gets; `consistent` is an oracle without the inconsistent rows, `labels` a ceiling with the
     labels of the unlabeled rows. test, unlabeled: at most so many rows, drawn before t (with
-    mix=add, so many consistent ones and as many inconsistent ones); no more rows are set aside than
-    tested.
+    mix=add, so many consistent ones and as many inconsistent ones); of `test`, so many are set
+    aside too, at most.
     """
 
     mix: str = "replace"

@@ -23,14 +23,14 @@ _CONVENTIONS = ("definition", "published")
 
 def payload(frame: pd.DataFrame) -> dict[str, Any]:
     """Of the successes of a store all that the page shows, as JSON takes it."""
-    frame = _as_methods(frame)
+    names = _names(frame)
     tasks, algorithms = _Ids(), _Ids()
     grids, rows = _Ids(), dict[tuple[int, int], dict[str, Any]]()
     for (task, algorithm), seconds in _seconds(frame).items():
-        rows[tasks[task], algorithms[algorithm]] = {"seconds": seconds, "scores": {}}
+        rows[tasks[task], algorithms[names[algorithm]]] = {"seconds": seconds, "scores": {}}
     for score in SCORES:
         for keyed, summary in _summaries(frame, score):
-            where = tasks[_task(keyed.key)], algorithms[keyed.key["algorithm"]]
+            where = tasks[_task(keyed.key)], algorithms[names[keyed.key["algorithm"]]]
             rows[where]["scores"][score] = {"grid": grids[tuple(keyed.ts.tolist())], **summary}
     from scipy.special import stdtrit
 
@@ -45,13 +45,12 @@ def payload(frame: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _as_methods(frame: pd.DataFrame) -> pd.DataFrame:
-    """With methods under the same name whatever their budget, unless a task has two of them."""
+def _names(frame: pd.DataFrame) -> dict[str, str]:
+    """A method has the same name whatever its budget, unless a task has it with two of them."""
     short = {name: registry.without_budget(name) for name in frame.algorithm.unique()}
     seen = frame.drop_duplicates([*KEYS]).assign(algorithm=lambda rows: rows.algorithm.map(short))
-    if seen.duplicated([*KEYS]).any():
-        return frame
-    return frame.assign(algorithm=frame.algorithm.map(short))
+    twice = set(seen.algorithm[seen.duplicated([*KEYS])])
+    return {name: name if method in twice else method for name, method in short.items()}
 
 
 class _Ids(dict[Any, int]):

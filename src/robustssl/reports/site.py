@@ -66,7 +66,7 @@ def _store(source: str | Path) -> Iterator[Store]:
             yield store
         return
     every = sorted(path.rglob("*")) if path.is_dir() else [path]
-    found = [file for file in every if results.holds_records(file)]
+    found = [file for file in every if file.is_file() and results.holds_records(file)]
     if not found:
         raise InputError(f"there are no records (jsonl files) in {path}")
     with tempfile.TemporaryDirectory() as folder:

@@ -198,10 +198,12 @@ function readDensity(text) {
   return {kind: "beta", a: 1, b: 1};
 }
 
+/* Oracles and ceilings are asked for by name; no method can be one. */
+const ALL_REFERENCES = D.tasks.every(t => t.reference);
 function chosenTasks(state) {
   return D.tasks.map((_, i) => i).filter(i => {
     const task = D.tasks[i];
-    return (state.environment ? task.kind === state.environment : !task.reference) && (!state.data || task.data === state.data)
+    return (state.environment ? task.kind === state.environment : !task.reference || ALL_REFERENCES) && (!state.data || task.data === state.data)
       && (!state.labels || String(task.labels) === state.labels)
       && (!state.dataset || state.dataset.split("|").includes(task.dataset));
   });
@@ -590,7 +592,7 @@ function drawnAlgorithms(rows, state) {
 function overview() {
   const form = find("#ask"), state = readState("data", "environment", "share");
   fill(form.data, unique(D.tasks.map(t => t.data)), WORDS);
-  fill(form.environment, unique(D.tasks.map(t => t.kind)), JSON.parse(form.dataset.words));
+  fill(form.environment, unique(D.tasks.filter(t => !t.reference).map(t => t.kind)), JSON.parse(form.dataset.words));
   for (const name of ["data", "environment", "share"]) {
     form[name].value = state[name];
     if (form[name].value !== state[name]) form[name].value = DEFAULTS[name];

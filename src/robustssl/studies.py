@@ -291,19 +291,6 @@ def _part(kind: str) -> dict[str, Any]:
 
 
 NAMED: Mapping[str, Mapping[str, Any]] = {
-    "leaderboard": {
-        "title": "Every algorithm on tables, images and texts, with oracles and ceilings",
-        "parts": [f"leaderboard-{part}" for part in ("tables", "images", "texts", "references")],
-    },
-    **{f"leaderboard-{kind}": _part(kind) for kind in ("tables", "images", "texts")},
-    "leaderboard-references": {
-        "title": "The leaderboard's oracles and ceilings, for one method of each family",
-        "parts": [
-            {**study, "title": f"{word.title()}: {name}", "algorithms": [*_FAMILIES]}
-            for word, access in (("oracle", "consistent"), ("ceiling", "labels"))
-            for name, study in _leaderboard(access=access).items()
-        ],
-    },
     "quickstart": {
         "title": "Four learners and their baselines on three small tables, in three environments",
         "algorithms": [
@@ -350,6 +337,19 @@ NAMED: Mapping[str, Mapping[str, Any]] = {
         ],
         "datasets": ["iris", "wine"],
         "labels": [5],
+    },
+    "leaderboard": {
+        "title": "Every algorithm on tables, images and texts, with oracles and ceilings",
+        "parts": [f"leaderboard-{part}" for part in ("tables", "images", "texts", "references")],
+    },
+    **{f"leaderboard-{kind}": _part(kind) for kind in ("tables", "images", "texts")},
+    "leaderboard-references": {
+        "title": "The leaderboard's oracles and ceilings, for one method of each family",
+        "parts": [
+            {**study, "title": f"{word.title()}: {name}", "algorithms": [*_FAMILIES]}
+            for word, access in (("oracle", "consistent"), ("ceiling", "labels"))
+            for name, study in _leaderboard(access=access).items()
+        ],
     },
 }
 

@@ -31,8 +31,8 @@ from robustssl.cli import app
 from robustssl.deep.estimator import _Training
 from robustssl.deep.net import Whole
 from robustssl.deep.types import Batch
+from robustssl.named import NAMED
 from robustssl.results import read
-from robustssl.studies import NAMED
 from robustssl.worker import prepare, run_group
 
 ROBUST = [

@@ -56,7 +56,11 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         rows, codes = self._encode(X, y)
-        self.model_ = self._simple(rows, codes) or self._fit(rows, codes)
+        stand_in = self._stand_in(codes)
+        if stand_in is None:
+            self.model_ = self._fit(rows, codes)
+        else:
+            self.model_ = stand_in.fit(*labeled_part(rows, codes))
         return self
 
     def _encode(self, X: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Matrix, Codes]:
@@ -75,13 +79,12 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_, codes[labeled] = np.unique(targets[labeled], return_inverse=True)
         return rows, codes
 
-    def _simple(self, rows: Matrix, codes: Codes) -> Any:
-        """The model of a case that needs no learner of this kind, else None."""
-        labeled = codes != UNLABELED
+    def _stand_in(self, codes: Codes) -> Any:
+        """What is fitted to the labeled rows where this learner is not needed, else None."""
         if len(self.classes_) == 1:
-            return DummyClassifier().fit(rows[labeled], codes[labeled])
-        if labeled.all() and self.baseline is not None:
-            return self._matched(self.baseline).fit(rows, codes)
+            return DummyClassifier()
+        if (codes != UNLABELED).all() and self.baseline is not None:
+            return self._matched(self.baseline)
         return None
 
     def _check_options(self) -> None:
@@ -117,6 +120,11 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.classes_[probabilities.argmax(1)])
 
 
+def labeled_part(rows: Matrix, codes: Codes) -> tuple[Matrix, Codes]:
+    labeled = codes != UNLABELED
+    return rows[labeled], codes[labeled]
+
+
 def _interval(least: float, most: float) -> str:
     """In words; a bound next to 0 or 1 leaves it out."""
     low = "above 0" if 0 < least < 1e-300 else f"from {least:g}"
@@ -133,8 +141,7 @@ class SupervisedClassifier(EncodedClassifier):
         raise NotImplementedError
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
-        labeled = codes != UNLABELED
-        return self._learn(X[labeled], codes[labeled])
+        return self._learn(*labeled_part(X, codes))
 
 
 def one_hot(codes: Codes, classes: int | None = None) -> Matrix:

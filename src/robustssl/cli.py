@@ -300,12 +300,11 @@ def list_(
     format_: Annotated[Format, typer.Option("--format", "-f")] = Format.table,
 ) -> None:
     """List the algorithms, environments, datasets or studies there are."""
-    from robustssl import registry, studies
+    from robustssl import registry
+    from robustssl.named import NAMED
 
     if kind is Kind.studies:
-        rows: list[dict[str, Any]] = [
-            {"name": n, "summary": s["title"]} for n, s in studies.NAMED.items()
-        ]
+        rows: list[dict[str, Any]] = [{"name": n, "summary": s["title"]} for n, s in NAMED.items()]
     else:
         rows = registry.catalog(kind.removesuffix("s"))  # type: ignore[arg-type]
     if format_ is Format.json:

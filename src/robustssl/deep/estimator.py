@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from robustssl import registry
-from robustssl.classifier import Codes, EncodedClassifier, Matrix
+from robustssl.classifier import Codes, EncodedClassifier, Matrix, labeled_part
 from robustssl.data import UNLABELED, digest
 from robustssl.deep.batches import Problem
 from robustssl.deep.net import Headed, Net, Whole
@@ -268,13 +268,14 @@ def _fit_together(
     for place, (model, (X, y)) in enumerate(zip(models, problems, strict=True)):
         try:
             rows, codes = model._encode(X, y)
-            if (baseline := _net_for_labels_alone(model, codes)) is not None:
-                baselines[place] = baseline, (rows, codes)
-                continue
-            model.model_ = model._simple(rows, codes)
-            if model.model_ is None:
+            stand_in = model._stand_in(codes)
+            if stand_in is None:
                 alike = (rows.shape[1:], len(model.classes_))
                 stacks.setdefault(alike, []).append((place, model._problem(rows, codes)))
+            elif isinstance(stand_in, NetClassifier):
+                baselines[place] = stand_in, (rows, codes)
+            else:
+                model.model_ = stand_in.fit(*labeled_part(rows, codes))
         except Exception as error:
             errors[place] = error
     _fit_baselines(models, baselines, errors, mode, checkpoints, tell)
@@ -311,14 +312,6 @@ def _fit_baselines(
         errors[place] = failure
         models[place].model_ = baseline
         models[place].trained_with_ = getattr(baseline, "trained_with_", {})
-
-
-def _net_for_labels_alone(model: NetClassifier, codes: Codes) -> Any:
-    """The baseline, if it is a net and every row has a label: these are fitted together too."""
-    if model.baseline is None or len(model.classes_) == 1 or (codes == UNLABELED).any():
-        return None
-    baseline = model._matched(model.baseline)
-    return baseline if isinstance(baseline, NetClassifier) else None
 
 
 def unlabeled_gradients(model: NetClassifier, X: Matrix, y: Codes, count: int = 20) -> list[float]:

@@ -43,6 +43,7 @@ def read(folder: Path) -> pd.DataFrame:
                 "seed": r.cell.seed,
                 "t": r.cell.t,
                 "accuracy": r.scores["accuracy"],
+                "balanced": r.scores["balanced_accuracy"],
                 "seconds": r.seconds,
                 "device": r.provenance.get("device", "cpu"),
             }
@@ -50,9 +51,9 @@ def read(folder: Path) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def auc(frame: pd.DataFrame) -> pd.DataFrame:
+def auc(frame: pd.DataFrame, score: str = "accuracy") -> pd.DataFrame:
     """The area under each curve: a row a task and seed, a column a method."""
-    points = frame.pivot_table(index=[*WHERE, "seed"], columns=["method", "t"], values="accuracy")
+    points = frame.pivot_table(index=[*WHERE, "seed"], columns=["method", "t"], values=score)
     ts = np.array(sorted(frame.t.unique()))
     weights = hat_weights(ts, lambda t: 1.0)
     return pd.DataFrame({m: points[m] @ weights for m in points.columns.levels[0]})
@@ -139,25 +140,37 @@ def by_data(gain: pd.DataFrame) -> Iterator[list[str]]:
 
 
 def overall(area: pd.DataFrame) -> Iterator[list[str]]:
-    """Of the methods that run on all tasks."""
+    """Of the methods that run on all tasks; in bold what is left after Holm's correction."""
     whole = area.dropna(axis=1)
-    order = whole.mean().sort_values(ascending=False).index
-    for place, method in enumerate(order, 1):
-        behind = told(whole[method] - whole[order[0]])
+    first, *others = whole.mean().sort_values(ascending=False).index
+    sure = holm(pd.Series({m: p_value(whole[first] - whole[m]) for m in others}))
+    yield ["1", first, told(whole[first], False), ""]
+    for place, method in enumerate(others, 2):
+        bold = "**" if sure[method] else ""
+        behind = f"{bold}{told(whole[method] - whole[first])}{bold}"
         yield [str(place), method, told(whole[method], False), behind]
 
 
-def mean_gain(frame: pd.DataFrame) -> Iterator[list[str]]:
-    """Of all methods that use unlabeled rows, at t = 0 and at t = 1."""
+def gain_at(frame: pd.DataFrame) -> pd.DataFrame:
+    """The gain of each method at each t: a row a task, seed and t."""
     index = [*WHERE, "seed", "t"]
-    scores = frame.pivot_table(index=index, columns="method", values="accuracy")
-    gain = gains(scores)
-    for (data, env), part in gain.groupby(["data", "inconsistent"]):
+    return gains(frame.pivot_table(index=index, columns="method", values="accuracy"))
+
+
+def mean_gain(frame: pd.DataFrame, t: float) -> Iterator[list[str]]:
+    """Of all methods that use unlabeled rows; also without the two that lose wherever they are."""
+    at = gain_at(frame).xs(t, level="t")
+    for (data, env), part in at.groupby(["data", "inconsistent"]):
         part = part.dropna(axis=1)
-        mean = part.mean(axis=1)
-        at = [mean.xs(t, level="t") for t in (0.0, 1.0)]
-        worse = [f"{len(harmed(part.xs(t, level='t')))} of {part.shape[1]}" for t in (0.0, 1.0)]
-        yield [data, env, told(at[0]), worse[0], told(at[1]), worse[1]]
+        others = part.drop(columns=["co_training", "assemble"])
+        yield [
+            data,
+            env,
+            told(part.mean(axis=1)),
+            told(others.mean(axis=1)),
+            f"{part.mean().median():+.3f}",
+            f"{len(harmed(part))} of {part.shape[1]}",
+        ]
 
 
 def harmed(gain: pd.DataFrame) -> list[str]:
@@ -167,9 +180,7 @@ def harmed(gain: pd.DataFrame) -> list[str]:
 
 
 def safety(frame: pd.DataFrame, area: pd.DataFrame) -> Iterator[list[str]]:
-    index = [*WHERE, "seed", "t"]
-    gain = gains(frame.pivot_table(index=index, columns="method", values="accuracy"))
-    areas = gains(area)
+    gain, areas = gain_at(frame), gains(area)
     ts = np.array(sorted(frame.t.unique()))
     for method in areas.mean().sort_values(ascending=False).index:
         part = gain[method].dropna().groupby(["seed", "t"]).mean().unstack("t")
@@ -179,17 +190,38 @@ def safety(frame: pd.DataFrame, area: pd.DataFrame) -> Iterator[list[str]]:
         better, worse = sum(e.low > 0 for e in ends), sum(e.high < 0 for e in ends)
         worst = of_tasks.mean().idxmin()
         plain = areas[method][areas.index.get_level_values("data") != "text"].dropna()
+        first, last = (gain[method].dropna().xs(t, level="t") for t in (0.0, 1.0))
         yield [
             method,
             "robust" if targets_of(method) else "",
             told(areas[method].dropna()),
             told(plain),
-            told(gain[method].dropna().xs(0.0, level="t")),
-            told(gain[method].dropna().xs(1.0, level="t")),
+            told(first),
+            told(last),
+            told(last - first),
             str(fall),
             f"{better} / {worse} of {len(ends)}",
             f"{of_tasks.mean().min():+.3f} ({worst[2]}, {worst[1]})",
         ]
+
+
+def safe_by_kind(frame: pd.DataFrame) -> Iterator[list[str]]:
+    """Those whose gain has an interval above 0 at every t; in bold those whose largest p over t is
+    left after Holm's correction over all methods.
+    """
+    gain = gain_at(frame)
+    kinds = {("all", "all"): gain}
+    for data, part in gain.groupby("data"):
+        kinds[data, "all"] = part
+        kinds |= {(data, env): rows for env, rows in part.groupby("inconsistent")}
+    for (data, env), part in kinds.items():
+        part = part.dropna(axis=1)
+        by_t = {m: [v for _, v in part[m].groupby("t")] for m in part}
+        sure = holm(pd.Series({m: max(map(p_value, vs)) for m, vs in by_t.items()}))
+        above = [m for m, vs in by_t.items() if all(over_seeds(v).low > 0 for v in vs)]
+        names = (f"**{m}**" if sure[m] else m for m in above)
+        each = (f"{m}: {'; '.join(map(told, by_t[m]))}" for m in above if sure[m])
+        yield [data, env, ", ".join(names), " / ".join(each)]
 
 
 def chosen_elsewhere(area: pd.DataFrame, methods: Sequence[str]) -> pd.Series:
@@ -205,7 +237,10 @@ def chosen_elsewhere(area: pd.DataFrame, methods: Sequence[str]) -> pd.Series:
 def families(area: pd.DataFrame) -> Iterator[list[str]]:
     every = area.loc["tabular"].dropna(axis=1)
     names = every.index.get_level_values("task")
-    for words, tables in (("", every), (", without covertype", every[names != "covertype"])):
+    losing = ["co_training", "assemble", "ssgmm"]
+    parts = {f", without {', '.join(losing)}": every.drop(columns=losing)}
+    parts |= {f", without {name}": every[names != name] for name in names.unique()}
+    for words, tables in {"": every, **parts}.items():
         methods = learners(list(tables))
         groups = {
             "statistical": [m for m in methods if not is_deep(m)],
@@ -222,22 +257,28 @@ def families(area: pd.DataFrame) -> Iterator[list[str]]:
             else:
                 row.append(told(gain[groups[one]].mean(axis=1) - gain[groups[other]].mean(axis=1)))
             yield [*row, told(picks[one] - picks[other])]
+    yield [
+        "supervised_net - supervised_logistic",
+        told(every.supervised_net - every.supervised_logistic),
+        "",
+        "",
+    ]
 
 
 def robust(area: pd.DataFrame) -> Iterator[list[str]]:
-    """Against FixMatch and against the baseline: where a method belongs, also without texts, and
-    elsewhere. In bold what is left after Holm's correction over the methods.
+    """Against FixMatch and against the baseline: where a method belongs and elsewhere, with texts
+    and without. In bold what is left after Holm's correction over the methods.
     """
     env = area.index.get_level_values("inconsistent")
     texts = area.index.get_level_values("data") == "text"
     gain, methods = gains(area), sorted(m for m in area if targets_of(m))
     columns = []
     for against_fixmatch in (True, False):
-        for place in ("own", "own, no texts", "elsewhere"):
+        for there, some in ((True, True), (True, ~texts), (False, True), (False, ~texts)):
             values = {}
             for m in methods:
                 own = np.isin(env, list(targets_of(m)))
-                where = {"own": own, "own, no texts": own & ~texts, "elsewhere": ~own}[place]
+                where = (own == there) & some
                 part = area[m] - area.fixmatch if against_fixmatch else gain[m]
                 if len(part[where].dropna()):
                     values[m] = part[where].dropna()
@@ -246,6 +287,31 @@ def robust(area: pd.DataFrame) -> Iterator[list[str]]:
             columns.append({m: f"{bold[m]}{told(v)}{bold[m]}" for m, v in values.items()})
     for m in methods:
         yield [m, ", ".join(sorted(targets_of(m))), *(column.get(m, "") for column in columns)]
+
+
+def do_nothing(area: pd.DataFrame) -> Iterator[list[str]]:
+    """How far ahead of FixMatch those are that never see an unlabeled row."""
+    env = area.index.get_level_values("inconsistent")
+    lacking = np.isin(env, ["label", "distribution"])
+    places = {"label": env == "label", "label, distribution": lacking, "feature": env == "feature"}
+    for place, where in {**places, "all": env == env}.items():
+        ahead = area[where].sub(area.fixmatch[where], axis=0)
+        plain = ahead[ahead.index.get_level_values("data") != "text"]
+        for name in ("supervised_net", "supervised_logistic"):
+            yield [place, name, told(ahead[name]), told(plain[name])]
+
+
+def unknown_without_texts(frame: pd.DataFrame) -> Iterator[list[str]]:
+    """The gain with unknown classes at each t, on tables and images."""
+    gain = gain_at(frame).query("inconsistent == 'label' and data != 'text'")
+    for name in ("openmatch", "mtcf", "mixmatch", "iomatch", "scomatch"):
+        yield [name, told(auc_of(gain[name])), *(told(v) for _, v in gain[name].groupby("t"))]
+
+
+def auc_of(values: pd.Series) -> pd.Series:
+    """Of a value for each task, seed and t the area over t."""
+    wide = values.unstack("t")
+    return pd.Series(wide @ hat_weights(wide.columns.to_numpy(), lambda t: 1.0), wide.index)
 
 
 def moved(frame: pd.DataFrame) -> Iterator[list[str]]:
@@ -306,25 +372,75 @@ def published(frame: pd.DataFrame, area: pd.DataFrame) -> Iterator[list[str]]:
         difference = (value.xs(name, level="algorithm") - base).dropna()
         yield [
             method,
-            f"{difference.mean():+.3f} on {len(difference)}",
+            f"{difference.mean():+.3f} on {len(difference)}, standard error {difference.sem():.3f}",
             told(gain[method][tables]),
             f"{moved_.xs(name, level='algorithm').mean():.3f}",
             f"{np.mean(evm):.3f}",
         ]
 
 
-def references(frame: pd.DataFrame) -> Iterator[list[str]]:
-    """At t = 1: what the inconsistent rows cost (oracle - method), what labels would give.
+def against_trees(area: pd.DataFrame) -> Iterator[list[str]]:
+    """On tables, against XGBoost for all, as was published, beside the gain."""
+    tables = area.loc["tabular"]
+    for name in ("label_propagation", "label_spreading", "self_training", "tsvm"):
+        matched = tables[name] - tables[baseline_of(name)]
+        yield [name, told(tables[name] - tables.supervised_xgboost), told(matched)]
 
-    Where rows are replaced the oracle has none left, and is the baseline.
+
+def references(frame: pd.DataFrame) -> Iterator[list[str]]:
+    """At t = 1: what the inconsistent rows cost (oracle - method), what labels would give. In bold
+    what is left after Holm's correction over the eight methods.
+
+    Of a table that lacks features the oracle has the same rows whole. Elsewhere rows are replaced:
+    it has none left, and is the baseline.
     """
     at = frame[frame.t == 1].pivot_table(
         index=[*WHERE, "seed", "method"], columns="access", values="accuracy"
     )
-    for (env, method), part in at.dropna().groupby(["inconsistent", "method"]):
-        cost = part["consistent"] - part["all"]
-        plain = cost[cost.index.get_level_values("data") != "text"]
-        yield [env, method, told(cost), told(plain), told(part["labels"] - part["all"])]
+    for env, group in at.dropna().groupby("inconsistent"):
+        data = group.index.get_level_values("data")
+        parts = {
+            "all": group,
+            "tables": group[data == "tabular"],
+            "no texts": group[data != "text"],
+        }
+        for where, part in parts.items():
+            costs = {m: v["consistent"] - v["all"] for m, v in part.groupby("method")}
+            sure = holm(pd.Series({m: p_value(v) for m, v in costs.items()}))
+            for m, cost in costs.items():
+                bold, of = "**" if sure[m] else "", part.xs(m, level="method")
+                yield [env, where, m, f"{bold}{told(cost)}{bold}", told(of["labels"] - of["all"])]
+
+
+def controls(frame: pd.DataFrame, area: pd.DataFrame) -> Iterator[list[str]]:
+    """What benchmarks/controls.py measured, beside the records."""
+    rows = pd.read_csv(Path(__file__).parent / "controls.csv")
+    environments = [registry.parse(e) for e in rows.environment]
+    pairs = [f" {o['source']} to {o['target']}" if "source" in o else "" for _, o in environments]
+    rows["data"] = [registry.data_kind(d) for d in rows.dataset]
+    rows["inconsistent"] = [name for name, _ in environments]
+    rows["task"] = [registry.parse(d)[0] + p for d, p in zip(rows.dataset, pairs, strict=True)]
+    index = [*WHERE, "seed"]
+    scaled, weighing = (
+        rows[rows.control == name].pivot(index=index, columns="method", values="accuracy")
+        for name in ("labeled rows scale", "no unlabeled loss")
+    )
+    whole = area.dropna(axis=1)
+    for name in scaled:
+        yield [f"{name}, scaled by labeled rows", "all", told(scaled[name], False)]
+        change = (scaled[name] - area[name]).reindex(area.index)
+        yield ["the same - recorded", "all", told(change)]
+        yield ["the same - recorded", "texts", told(change.loc["text"])]
+        for other in ("safe_ensemble", "temporal_ensembling"):
+            yield [f"{other} - {name}, so scaled", "all", told(whole[other] - scaled[name])]
+    for name in weighing.drop(columns="supervised_net"):
+        gain = weighing[name] - weighing.supervised_net
+        for task, part in gain.groupby("task"):
+            where = f"{task}, label"
+            yield [f"{name}, weight=0, gain", where, told(part)]
+            recorded = gain_at(frame)[name].xs(("label", task), level=["inconsistent", "task"])
+            for t in (0.0, 1.0):
+                yield [f"{name}, recorded gain, t = {t:g}", where, told(recorded.xs(t, level="t"))]
 
 
 def widths(area: pd.DataFrame) -> str:
@@ -408,32 +524,43 @@ def main() -> None:
     at_0 = frame[frame.t == 0].pivot_table(
         index=[*WHERE, "seed"], columns="method", values="accuracy"
     )
-    show("Best at t = 0, by accuracy", heads, best(at_0))
+    show("Best at t = 0", heads, best(at_0))
+    show("Best by balanced accuracy", heads, best(auc(frame, "balanced")))
     named = ["method", "data", "gain", "distribution", "label", "feature"]
     show("Gain by kind of data", named, by_data(gains(area)))
-    show("Over all tasks", ["", "method", "AUC", "behind the first"], overall(area))
-    heads = ["data", "inconsistent", "gain at t = 0", "worse", "gain at t = 1", "worse"]
-    show("Gain over the baseline, all methods", heads, mean_gain(frame))
-    heads = ["method", "claims", "gain", "without texts", "at t = 0", "at t = 1", "break-even"]
-    heads += ["better / worse", "worst task"]
+    heads = ["", "method", "AUC", "behind the first"]
+    show("Over all tasks", heads, overall(area))
+    show("Over all tasks at t = 0", heads, overall(at_0))
+    show("Over all tasks by balanced accuracy", heads, overall(auc(frame, "balanced")))
+    for data, part in area.groupby("data"):
+        show(f"Over all tasks, {data}", heads, overall(part))
+    heads = ["data", "inconsistent", "mean gain", "without co_training, assemble", "median"]
+    for t in (0.0, 1.0):
+        show(f"Gain of all methods at t = {t:g}", [*heads, "worse"], mean_gain(frame, t))
+    show("Gain by kind of data at t = 0", named, by_data(gains(at_0)))
+    heads = ["method", "claims", "gain", "without texts", "at t = 0", "at t = 1", "1 - 0"]
+    heads += ["break-even", "better / worse", "worst task"]
     show("Safety", heads, safety(frame, area))
+    heads = ["data", "inconsistent", "above at every t", "by t"]
+    show("Safe by kind of data", heads, safe_by_kind(frame))
     heads = ["", "mean of the family", "of their gains", "chosen elsewhere"]
     show("Families on tables", heads, families(area))
-    places = ("there", "there, no texts", "elsewhere")
+    places = ("there", "there, no texts", "elsewhere", "elsewhere, no texts")
     heads = ["method", "built for", *(f"- fixmatch {place}" for place in places)]
     show("Robust", [*heads, *(f"gain {place}" for place in places)], robust(area))
+    heads = ["where", "method", "- fixmatch", "without texts"]
+    show("Without unlabeled rows, against FixMatch", heads, do_nothing(area))
+    heads = ["method", "gain", *(f"t = {t:g}" for t in sorted(frame.t.unique()))]
+    show("Unknown classes, without texts", heads, unknown_without_texts(frame))
     heads = ["method", "EVM", "noise", "depends on t", "flat"]
     show("Moved by t, on tables", heads, moved(frame))
     heads = ["method", "published gain", "our gain", "published EVM", "our EVM"]
     show("As published, on iris, wine, letter and covertype", heads, published(frame, area))
-    heads = [
-        "inconsistent",
-        "method",
-        "oracle - method, t = 1",
-        "without texts",
-        "ceiling - method, t = 1",
-    ]
-    show("Oracle and ceiling", heads, references(every))
+    heads = ["method", "- supervised_xgboost", "gain"]
+    show("One baseline for all, on tables", heads, against_trees(area))
+    heads = ["inconsistent", "data", "method", "oracle - method", "ceiling - method"]
+    show("Oracle and ceiling, t = 1", heads, references(every))
+    show("Controls", ["", "where", "accuracy or difference"], controls(frame, area))
     print("\n## Seeds\n\n" + widths(area))
     heads = ["method", "cells", "CPU hours", "minutes of a process on the GPU", "seconds a cell"]
     show("Cost", heads, cost(every))

@@ -17,9 +17,11 @@ check: .venv/installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-# Submissions of results: whole, of the present code, and the same when some of them are run again.
+# Submissions of results: whole, of the present code, and the same when some of them are run again
+# (but for transformers, which take a GPU).
 validate: .venv/installed
-	$(BIN)/robustssl results validate --sample 5 --seed 0 $(dir $(wildcard results/*/study.yaml results/*/*/study.yaml))
+	$(BIN)/robustssl results validate --sample 5 --seed 0 $(dir $(wildcard results/*/study.yaml results/leaderboard/*/study.yaml))
+	$(BIN)/robustssl results validate --sample 0 results/reproduction/deep
 
 docs: .venv/installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

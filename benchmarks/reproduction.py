@@ -2,6 +2,7 @@
 
 robustssl run reproduce-statistical --store reproduction.sqlite
 python benchmarks/reproduction.py reproduction.sqlite > table.md
+python benchmarks/reproduction.py results/reproduction/deep
 """
 
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from robustssl.curve import student_interval
 from robustssl.registry import parse
 from robustssl.results import read
 
@@ -69,7 +71,33 @@ def table(store: str) -> pd.DataFrame:
     return pd.DataFrame(rows).sort_values(["algorithm", *PLACE[:3]])
 
 
+def summary(store: str) -> pd.DataFrame:
+    """Over the curves of a method: how far ours are from the published, with an interval as if the
+    curves were draws, and how far each moves with t.
+    """
+    theirs = pd.read_csv(PUBLISHED).set_index([*PLACE, "t"])[["printed"]]
+    both = ours(store).join(theirs, how="inner")
+    apart = (both.ours - both.printed).groupby(level=PLACE).mean()
+    move = both[["ours", "printed"]].groupby(level=PLACE).agg(np.ptp)
+    rows = []
+    for name, part in apart.groupby(level="algorithm"):
+        found = student_interval(part.to_numpy(), 0.95, (-1.0, 1.0))
+        mine, published = move.xs(name, level="algorithm").mean()
+        rows.append(
+            {
+                "": name,
+                "curves": len(part),
+                "mean difference": f"{found.estimate:+.3f} [{found.low:+.3f}, {found.high:+.3f}]",
+                "largest": f"{part[part.abs().idxmax()]:+.3f}",
+                "ours move by": f"{mine:.3f}",
+                "published move by": f"{published:.3f}",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
 def main() -> None:
+    print(summary(sys.argv[1]).to_markdown(index=False, disable_numparse=True))
     frame = table(sys.argv[1])
     for algorithm, part in frame.groupby("algorithm", sort=False):
         points = np.array([[int(x) for x in cell.split("/")] for cell in part.equal])

@@ -76,6 +76,7 @@ def test_metrics_of_the_published_results_as_csv(call):
     assert out.splitlines()[0] == columns
     assert len(out.splitlines()) == 1 + 508
     assert err.count("left out, it lacks t = 0") == 5
+    assert {line.split(",")[2] for line in out.splitlines()[1:]} == {"", "5", "10", "100", "1000"}
     frame = pd.read_csv(io.StringIO(out))
     row = frame.query(
         "dataset == 'CIFAR10' and algorithm == 'FixMatch' and environment == 'feature'"

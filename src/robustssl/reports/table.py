@@ -45,7 +45,10 @@ def metric_table(
                 values |= {f"{name}_{end}": getattr(interval, end, nothing) for end in _ENDS}
         for place, i in enumerate(ids):
             rows[i] = {**found[i].key, **{name: value[place] for name, value in values.items()}}
-    return pd.DataFrame([rows[i] for i in sorted(rows)])
+    table = pd.DataFrame([rows[i] for i in sorted(rows)])
+    if "labels" in table and table.labels.dtype == float:  # whole numbers, and none for some
+        table["labels"] = table.labels.convert_dtypes()
+    return table
 
 
 _ENDS = ("estimate", "low", "high")

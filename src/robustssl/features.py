@@ -39,13 +39,13 @@ def preprocessing(X: Matrix, kind: Kind, encoder: str = "tfidf") -> Pipeline:
         pixels = FunctionTransformer(_flat)
         components = min(COMPONENTS, len(X), X[0].size)
         solver = "full" if len(X) <= MANY else "covariance_eigh"
-        steps = [pixels, PCA(components, svd_solver=solver), _OneScale()]
+        steps = [pixels, PCA(components, svd_solver=solver), OneScale()]
     elif encoder == "tfidf":
-        steps = [*_word_components(X), _OneScale()]
+        steps = [*_word_components(X), OneScale()]
     else:
         from robustssl.language import encode
 
-        steps = [FunctionTransformer(encode, kw_args={"encoder": encoder}), _OneScale()]
+        steps = [FunctionTransformer(encode, kw_args={"encoder": encoder}), OneScale()]
     return make_pipeline(*steps).fit(X)
 
 
@@ -64,7 +64,7 @@ def _word_components(X: Matrix) -> tuple[TfidfVectorizer, TruncatedSVD]:
     return words, TruncatedSVD(components, random_state=0)
 
 
-class _OneScale(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class OneScale(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Centred, and divided by one number: the leading components keep their weight."""
 
     def fit(self, X: Matrix, y: None = None) -> Self:

@@ -437,7 +437,7 @@ def controls(frame: pd.DataFrame, area: pd.DataFrame) -> Iterator[list[str]]:
         both = ensemble - plain[name].loc[["tabular"]]
         yield [f"safe_ensemble - {name}, both {so}", "tabular", told(both)]
     nets = unweighed.pivot(index=[*WHERE, "seed"], columns="method", values="accuracy")
-    recorded = gains(area).loc[[("image", "label")]]
+    recorded = gains(area).reindex(nets.index)
     for name in ("adamatch", "defixmatch"):
         yield [f"{name}, weight=0, gain", "image, label", told(nets[name] - nets.supervised_net)]
         yield [f"{name}, recorded gain", "image, label", told(recorded[name])]

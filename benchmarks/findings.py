@@ -26,19 +26,23 @@ from robustssl.registry import without_budget
 WHERE = ["data", "inconsistent", "task"]
 
 
+def place(environment: str, dataset: str) -> dict[str, str]:
+    """Of a task the kind of data, what is inconsistent, and its name."""
+    name, options = registry.parse(environment)
+    pair = f" {options['source']} to {options['target']}" if "source" in options else ""
+    task = registry.parse(dataset)[0] + pair
+    return {"data": registry.data_kind(dataset), "inconsistent": name, "task": task}
+
+
 def read(folder: Path) -> pd.DataFrame:
     """One row a method, task, seed and access; a column for each t, and seconds."""
     records = [r for f in sorted(folder.rglob("*.jsonl.gz")) for r in results.read_records(f)]
     rows = []
     for r in records:
-        name, options = registry.parse(r.cell.environment)
-        pair = f" {options['source']} to {options['target']}" if "source" in options else ""
         rows.append(
             {
-                "data": registry.data_kind(r.cell.dataset),
-                "inconsistent": name,
-                "task": registry.parse(r.cell.dataset)[0] + pair,
-                "access": options.get("access", "all"),
+                **place(r.cell.environment, r.cell.dataset),
+                "access": registry.parse(r.cell.environment)[1].get("access", "all"),
                 "method": without_budget(r.cell.method),
                 "seed": r.cell.seed,
                 "t": r.cell.t,
@@ -415,11 +419,8 @@ def references(frame: pd.DataFrame) -> Iterator[list[str]]:
 def controls(frame: pd.DataFrame, area: pd.DataFrame) -> Iterator[list[str]]:
     """What benchmarks/controls.py measured, beside the records."""
     rows = pd.read_csv(Path(__file__).parent / "controls.csv")
-    environments = [registry.parse(e) for e in rows.environment]
-    pairs = [f" {o['source']} to {o['target']}" if "source" in o else "" for _, o in environments]
-    rows["data"] = [registry.data_kind(d) for d in rows.dataset]
-    rows["inconsistent"] = [name for name, _ in environments]
-    rows["task"] = [registry.parse(d)[0] + p for d, p in zip(rows.dataset, pairs, strict=True)]
+    places = map(place, rows.environment, rows.dataset)
+    rows = rows.join(pd.DataFrame(places))
     scaled, unweighed = (
         rows[rows.control == name] for name in ("labeled rows scale", "no unlabeled loss")
     )

@@ -21,9 +21,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 from robustssl import registry
+from robustssl.analysis.curve import GRID
 from robustssl.cell import Cell
-from robustssl.curve import GRID
-from robustssl.worker import run_group
+from robustssl.execution.worker import run_group
 
 CAP = "[test=1000,unlabeled=1000]"
 METHODS = ("supervised_net", "fixmatch", "mean_teacher", "mixmatch")

@@ -20,11 +20,11 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from robustssl import registry
+from robustssl.analysis.curve import GRID
 from robustssl.cell import Cell
-from robustssl.curve import GRID
-from robustssl.features import OneScale
-from robustssl.studies import study
-from robustssl.worker import groups, prepare, run_group
+from robustssl.execution.worker import groups, prepare, run_group
+from robustssl.preprocessing import OneScale
+from robustssl.studies.study import study
 
 COLUMNS = ("control", "method", "environment", "dataset", "seed", "t", "accuracy")
 BASELINES = ("supervised_svm", "supervised_logistic")  # to them t does not matter

@@ -21,7 +21,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from robustssl import registry
 from robustssl.deep.batches import Problem
 from robustssl.deep.train import Stack
-from robustssl.deep.views import views_of
+from robustssl.views.families import views_of
 
 CLASSES, LABELED, UNLABELED = 3, 15, 1000
 KINDS = {"wide_resnet": "image", "resnet50": "image"}

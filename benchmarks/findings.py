@@ -18,9 +18,10 @@ from matplotlib.figure import Figure
 from scipy import stats
 from tabulate import tabulate
 
-from robustssl import registry, results
-from robustssl.compare import break_even
-from robustssl.curve import Curve, Interval, hat_weights, student_interval
+from robustssl import registry
+from robustssl.analysis.compare import break_even
+from robustssl.analysis.curve import Curve, Interval, hat_weights, student_interval
+from robustssl.records import files as results
 from robustssl.registry import without_budget
 
 WHERE = ["data", "inconsistent", "task"]

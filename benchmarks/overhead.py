@@ -15,11 +15,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))  # workers find `overhead` here
 
-from robustssl import reports, runs
-from robustssl.curve import GRID
-from robustssl.record import Record
-from robustssl.store import Store
-from robustssl.worker import Group
+from robustssl import sites
+from robustssl.analysis.curve import GRID
+from robustssl.execution import run as runs
+from robustssl.execution.worker import Group
+from robustssl.records.record import Record
+from robustssl.records.store import Store
 
 MADE_WITH = {"versions": {"python": "3"}, "commit": None}
 SCORES = {"accuracy": 0.5, "balanced_accuracy": 0.5, "macro_f1": 0.5, "auroc": 0.5}
@@ -46,7 +47,7 @@ def memory() -> int:
 
 
 def fill(place: Path, count: int) -> None:
-    from robustssl.studies import study as read
+    from robustssl.studies.study import study as read
 
     cells = read(study(count)).cells()
     with Store(place) as store:
@@ -78,7 +79,7 @@ def main() -> None:
             taken = time.perf_counter() - start
             print(f"of a study, {found.done} of {found.cells} done: in {taken:.1f} s")
             start = time.perf_counter()
-            reports.site(place, Path(folder) / "site")
+            sites.site(place, Path(folder) / "site")
             print(f"the site in {time.perf_counter() - start:.0f} s")
             return
         before, start = memory(), time.perf_counter()

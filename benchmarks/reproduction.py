@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from robustssl.curve import student_interval
+from robustssl.analysis.curve import student_interval
+from robustssl.records.files import read
 from robustssl.registry import parse
-from robustssl.results import read
 
 PUBLISHED = Path(__file__).parents[1] / "results" / "published.csv"
 NAMES = {

@@ -13,10 +13,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))  # where robustssl is not installed
 
 from robustssl import registry
+from robustssl.analysis.curve import GRID
 from robustssl.cell import Cell
-from robustssl.curve import GRID
-from robustssl.engines.local import gpus, run_groups
-from robustssl.worker import run_group
+from robustssl.execution.engines.local import gpus, run_groups
+from robustssl.execution.worker import run_group
 
 
 def curves(count: int, budget: str) -> list[tuple[Cell, ...]]:

@@ -209,7 +209,8 @@ def api_page() -> str:
         "[the tutorial](tutorials/own_algorithm.md) shows one.\n\n"
         "::: robustssl.deep.estimator.DeepClassifier\n    options:\n      inherited_members: true\n"
         "\n::: robustssl.deep.types.Batch\n"
-        "\n## Two curves or more\n\nFrom `robustssl.compare`.\n\n::: robustssl.compare\n"
+        "\n## Two curves or more\n\nFrom `robustssl.analysis.compare`.\n\n"
+        "::: robustssl.analysis.compare\n"
         "    options:\n      show_root_heading: false\n      show_root_toc_entry: false\n"
     )
 

@@ -8,10 +8,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import robustssl
-from robustssl import Curve, compare
-from robustssl.curve import GRID
-from robustssl.reports.looks import looks, style
-from robustssl.reports.picture import show
+from robustssl import Curve
+from robustssl.analysis import compare
+from robustssl.analysis.curve import GRID
+from robustssl.pictures.environment import show
+from robustssl.reports.style import looks, style
 
 STUDY = {
     "algorithms": ["supervised_kernel", "label_spreading"],

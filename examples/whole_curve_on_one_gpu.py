@@ -14,10 +14,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))  # where robustssl is not installed
 
 from robustssl import registry
+from robustssl.analysis.curve import GRID
 from robustssl.cell import Cell
-from robustssl.curve import GRID
 from robustssl.errors import InputError
-from robustssl.worker import run_group
+from robustssl.execution.worker import run_group
 
 parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
 parser.add_argument("--algorithm", default="fixmatch")

@@ -18,10 +18,10 @@ from robustssl import InputError, audits, cli, registry
 from robustssl.audits import inspect, of_frames
 from robustssl.audits.columns import _share, compare_columns
 from robustssl.audits.estimate import Estimate
-from robustssl.audits.foreign import _within, find_foreign, mixture
 from robustssl.audits.gains import FOLDS, Gains, accuracy_alone, pools
+from robustssl.audits.mixture import _within, find_foreign, mixture
 from robustssl.audits.model import Model, load_model, save_model
-from robustssl.audits.pair import read
+from robustssl.audits.rows import read
 
 # Estimates
 

@@ -268,13 +268,13 @@ def test_an_own_algorithm_in_the_present_folder(call, small, tmp_path):
 
 
 def test_a_full_disk(call, study, monkeypatch):
-    import robustssl.store
+    import robustssl.records.store
 
     def small_disk(connection, _):
         connection.isolation_level = None
         connection.execute("PRAGMA max_page_count=12")
 
-    monkeypatch.setattr(robustssl.store, "_set_up_connection", small_disk)
+    monkeypatch.setattr(robustssl.records.store, "_set_up_connection", small_disk)
     code, _, err = call("run", study, "-w", 1, "--keep-predictions")
     assert code == 2
     assert "database or disk is full" in err
@@ -290,7 +290,8 @@ import robustssl
 seconds = time.perf_counter() - start
 heavy = {"torch", "xgboost", "sklearn", "pandas", "matplotlib", "scipy"} & set(sys.modules)
 print(seconds < 0.3, sorted(heavy), len(dir(robustssl)) > 10)
-from robustssl import studies, reports, cli
+from robustssl import cli, reports
+from robustssl.studies import study
 print(sorted({"torch", "xgboost"} & set(sys.modules)))
 """
     done = subprocess.run(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from robustssl import Curve, InputError
-from robustssl.compare import (
+from robustssl.analysis.compare import (
     area_below,
     break_even,
     friedman,

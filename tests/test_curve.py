@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from robustssl import Curve, InputError
-from robustssl.curve import CONVENTIONS, GRID, expected_accuracy, hat_weights
+from robustssl.analysis.curve import CONVENTIONS, GRID, expected_accuracy, hat_weights
 
 unit = st.floats(0, 1, allow_subnormal=False)
 

@@ -12,9 +12,10 @@ import pytest
 from PIL import Image
 
 import robustssl
-from robustssl import InputError, fetching, registry
-from robustssl.fetching import Carrier, Source, check_sha256, fetch, read_members
-from robustssl.worker import run_group
+from robustssl import InputError, registry
+from robustssl.downloads import cache as fetching
+from robustssl.downloads.cache import Carrier, Source, check_sha256, fetch, read_members
+from robustssl.execution.worker import run_group
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from torch.nn.functional import cross_entropy
 
 import robustssl
-from robustssl import InputError, checks, language, registry
+from robustssl import InputError, checks, registry
 from robustssl.algorithms import vat
 from robustssl.algorithms.ict import ICT
 from robustssl.algorithms.mean_teacher import MeanTeacher
@@ -32,10 +32,11 @@ from robustssl.deep.estimator import _Training
 from robustssl.deep.net import BatchNorm, Net, Whole
 from robustssl.deep.train import Stack
 from robustssl.deep.types import Batch
+from robustssl.encoders import minilm as language
+from robustssl.execution.worker import _Job, _prepare, groups, prepare, run_group
 from robustssl.nets.ft_transformer import FTTransformer
 from robustssl.nets.mlp import MLP
 from robustssl.nets.wide_resnet import WideResNet
-from robustssl.worker import _Job, _prepare, groups, prepare, run_group
 
 DEEP = [n for n in registry.names("algorithm") if hasattr(robustssl.algorithm(n), "fit_together")]
 SEMI = [n for n in DEEP if n != "supervised_net"]

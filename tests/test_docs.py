@@ -26,7 +26,8 @@ import typer
 import yaml
 
 import robustssl
-from robustssl import cli, registry, studies
+from robustssl import cli, registry
+from robustssl.studies import study as studies
 
 ROOT = Path(__file__).parent.parent
 PAGES = [

@@ -18,8 +18,8 @@ import yaml
 
 import robustssl
 from robustssl.cell import Cell
-from robustssl.engines.local import run_groups
-from robustssl.record import Record
+from robustssl.execution.engines.local import run_groups
+from robustssl.records.record import Record
 
 HERE = Path(__file__).parent
 
@@ -401,8 +401,8 @@ def test_a_share_of_a_gpu_is_a_process_more(tmp_path, small, monkeypatch):
         asked.append(gpus)
         yield from map(work, groups)
 
-    monkeypatch.setattr("robustssl.engines.local.gpus", lambda: ["0", "1"])
-    monkeypatch.setattr("robustssl.engines.local.run_groups", seen)
+    monkeypatch.setattr("robustssl.execution.engines.local.gpus", lambda: ["0", "1"])
+    monkeypatch.setattr("robustssl.execution.engines.local.run_groups", seen)
     study = {**small, "algorithms": ["supervised_net[steps=2]"], "seeds": 1}
     robustssl.run(study, tmp_path / "s.sqlite", progress=False, gpu_share=0.5)
     assert asked == [["0", "1", "0", "1"]]

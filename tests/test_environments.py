@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import robustssl
 from robustssl import Cell, InputError
 from robustssl.environments import count
-from robustssl.worker import prepare, run_group
+from robustssl.execution.worker import prepare, run_group
 
 PLACES = [
     ("distribution", "iris"),

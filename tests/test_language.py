@@ -5,8 +5,10 @@ import io
 import numpy as np
 import pytest
 
-from robustssl import InputError, fetching, language
-from robustssl.features import fit_preprocessing
+from robustssl import InputError
+from robustssl.downloads import cache as fetching
+from robustssl.encoders import minilm as language
+from robustssl.preprocessing import fit_preprocessing
 
 TEXTS = ["The film was wonderful.", "A marvellous movie!", "Interest rates rose again."]
 

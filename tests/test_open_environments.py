@@ -11,8 +11,8 @@ import robustssl
 from robustssl import InputError, registry
 from robustssl.data import as_array, digest
 from robustssl.environments import blend, count
-from robustssl.features import fit_preprocessing
-from robustssl.worker import prepare, run_group
+from robustssl.execution.worker import prepare, run_group
+from robustssl.preprocessing import fit_preprocessing
 
 PLACES = [
     ("distribution", "toy:tables"),

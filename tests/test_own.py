@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import robustssl
-from robustssl import checks, registry, studies
+from robustssl import checks, registry
+from robustssl.studies import study as studies
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 

@@ -9,9 +9,9 @@ from test_results import RESULTS
 
 import robustssl
 from robustssl import InputError
-from robustssl.curve import GRID
-from robustssl.results import read
-from robustssl.worker import prepare
+from robustssl.analysis.curve import GRID
+from robustssl.execution.worker import prepare
+from robustssl.records.files import read
 
 KINDS = ("distribution", "feature", "label")
 

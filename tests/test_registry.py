@@ -143,7 +143,8 @@ class Absent:
             raise ModuleNotFoundError("No module named 'torch'", name="torch")
 
 sys.meta_path.insert(0, Absent())
-from robustssl import registry, studies
+from robustssl import registry
+from robustssl.studies import study as studies
 
 listed = {row["name"]: row["summary"] for row in registry.catalog("algorithm")}
 print(listed["fixmatch"])

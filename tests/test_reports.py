@@ -9,12 +9,12 @@ import pytest
 
 import robustssl
 from robustssl import registry
-from robustssl.compare import area_below, break_even, gain, mean_ranks
+from robustssl.analysis.compare import area_below, break_even, gain, mean_ranks
+from robustssl.analysis.table import study_table
+from robustssl.records.files import KeyedCurve, curves, read
+from robustssl.reports.figures import draw_curves, draw_gains, draw_map, draw_metrics, draw_ranks
 from robustssl.reports.folder import _sorted
-from robustssl.reports.looks import _ORDER, looks, style
-from robustssl.reports.plot import draw_curves, draw_gains, draw_map, draw_metrics, draw_ranks
-from robustssl.reports.table import study_table
-from robustssl.results import KeyedCurve, curves, read
+from robustssl.reports.style import _ORDER, looks, style
 
 
 @pytest.fixture(scope="module")

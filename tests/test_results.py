@@ -8,7 +8,7 @@ import pytest
 
 import robustssl
 from robustssl import InputError
-from robustssl.results import KEYS, curves, read
+from robustssl.records.files import KEYS, curves, read
 
 DATA = Path(__file__).parent / "data"
 RESULTS = Path(__file__).parent.parent / "results"

@@ -31,9 +31,9 @@ from robustssl.cli import app
 from robustssl.deep.estimator import _Training
 from robustssl.deep.net import Whole
 from robustssl.deep.types import Batch
-from robustssl.named import NAMED
-from robustssl.results import read
-from robustssl.worker import prepare, run_group
+from robustssl.execution.worker import prepare, run_group
+from robustssl.records.files import read
+from robustssl.studies.named import NAMED
 
 ROBUST = [
     *("uasd", "cafa", "mtcf", "fix_a_step", "defixmatch", "ggr", "adamatch"),

@@ -17,11 +17,11 @@ from scipy import stats
 
 import robustssl
 from robustssl import Cell, Record, Store, registry
-from robustssl.compare import break_even, gain
-from robustssl.curve import GRID, Curve, expected_accuracy
-from robustssl.reports.serve import Server
-from robustssl.reports.site import slug
-from robustssl.results import curves, read
+from robustssl.analysis.compare import break_even, gain
+from robustssl.analysis.curve import GRID, Curve, expected_accuracy
+from robustssl.records.files import curves, read
+from robustssl.sites.build import slug
+from robustssl.sites.serve import Server
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -500,7 +500,7 @@ def get(url, **headers):
 
 
 def test_a_running_store_is_served_as_it_grows(tmp_path, small, monkeypatch):
-    monkeypatch.setattr("robustssl.reports.serve.PAUSE", 0.1)
+    monkeypatch.setattr("robustssl.sites.serve.PAUSE", 0.1)
     place = tmp_path / "s.sqlite"
     Store(place).close()
     with Server(place, port=0) as server:

@@ -10,10 +10,10 @@ import pytest
 import sqlalchemy as sa
 from typer.testing import CliRunner
 
-import robustssl.store
+import robustssl.records.store
 from robustssl import Cell, InputError, Record, Store
 from robustssl.cli import app
-from robustssl.results import read
+from robustssl.records.files import read
 
 CELL = Cell("label_spreading", "label", "wine", 5, 0.4, 0, (("alpha", 0.5),))
 RECORD = Record(
@@ -88,7 +88,7 @@ def test_processes_that_start_at_once_share_a_new_store(place):
 
 
 def test_a_store_is_made_whole_or_not_at_all(place, monkeypatch):
-    tables = robustssl.store._tables
+    tables = robustssl.records.store._tables
     make = tables.create_all
 
     def killed_half_way(connection):
@@ -334,7 +334,7 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(tmp_path, monkeypatch):
         connection.execute("PRAGMA max_page_count=20")
 
     path = tmp_path / "s.sqlite"
-    monkeypatch.setattr(robustssl.store, "_set_up_connection", small_disk)
+    monkeypatch.setattr(robustssl.records.store, "_set_up_connection", small_disk)
     added = []
 
     def fill():

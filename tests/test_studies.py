@@ -3,9 +3,11 @@
 import pytest
 
 import robustssl
-from robustssl import InputError, registry, runs, studies
-from robustssl.runs import _longest_first, _seconds, _task
-from robustssl.worker import groups
+from robustssl import InputError, registry
+from robustssl.execution import run as runs
+from robustssl.execution.run import _longest_first, _seconds, _task
+from robustssl.execution.worker import groups
+from robustssl.studies import study as studies
 
 GOOD = {"algorithms": ["self_training"], "environments": "label", "datasets": ["iris"]}
 

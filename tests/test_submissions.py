@@ -8,7 +8,7 @@ import yaml
 
 import robustssl
 from robustssl import InputError
-from robustssl.submissions import submit, validate
+from robustssl.checks.submissions import submit, validate
 
 
 @pytest.fixture(scope="module")

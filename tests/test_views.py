@@ -7,9 +7,9 @@ import pytest
 import torch
 from PIL import Image, ImageEnhance, ImageOps
 
-from robustssl import language
 from robustssl.deep import images
-from robustssl.deep.views import ImageViews, TableViews, TextViews, views_of
+from robustssl.encoders import minilm as language
+from robustssl.views.families import ImageViews, TableViews, TextViews, views_of
 
 LEVELS = torch.tensor([0.02, 0.3, 0.6, 0.98])  # of an operation: far down, down, up, far up
 

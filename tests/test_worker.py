@@ -11,8 +11,8 @@ from sklearn.metrics import balanced_accuracy_score, f1_score, roc_auc_score
 
 import robustssl
 from robustssl import Cell
-from robustssl.limits import GRACE, Limits
-from robustssl.worker import groups, prepare, run_group
+from robustssl.execution.limits import GRACE, Limits
+from robustssl.execution.worker import groups, prepare, run_group
 
 CELL = Cell("label_spreading", "label", "wine", 5, 0.4, 0)
 
@@ -185,6 +185,6 @@ def test_memory_that_ends_outside_of_a_fit_fails_the_cells_too(monkeypatch):
     def full(*_):
         raise MemoryError
 
-    monkeypatch.setattr("robustssl.worker._run", full)
+    monkeypatch.setattr("robustssl.execution.worker._run", full)
     (record,) = run_group((CELL,), limits=Limits(gigabytes=1e-9))
     assert record.error.startswith("MemoryError")

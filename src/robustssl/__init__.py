@@ -10,13 +10,13 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Cell": "cell",
-    "Curve": "curve",
+    "Curve": "analysis.curve",
     "Dataset": "data",
     "InputError": "errors",
-    "Record": "record",
+    "Record": "records.record",
     "Split": "data",
-    "Store": "store",
-    "Study": "studies",
+    "Store": "records.store",
+    "Study": "studies.study",
     "algorithm": "registry",
     "audit": "audits",
     "catalog": "registry",
@@ -24,16 +24,16 @@ _HOME = {
     "dataset": "registry",
     "environment": "registry",
     "estimator": "registry",
-    "export": "results",
-    "load": "results",
+    "export": "records.files",
+    "load": "records.files",
     "load_model": "audits",
-    "merge": "results",
-    "metrics": "reports",
-    "plan": "runs",
+    "merge": "records.files",
+    "metrics": "analysis.table",
+    "plan": "execution.run",
     "report": "reports",
-    "run": "runs",
-    "site": "reports",
-    "status": "runs",
+    "run": "execution.run",
+    "site": "sites",
+    "status": "execution.run",
 }
 
 __all__ = sorted([*_HOME, "__version__"])
@@ -50,16 +50,17 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from robustssl.analysis.curve import Curve  # noqa: F401
+    from robustssl.analysis.table import metrics  # noqa: F401
     from robustssl.audits import audit, load_model  # noqa: F401
     from robustssl.cell import Cell  # noqa: F401
-    from robustssl.curve import Curve  # noqa: F401
     from robustssl.data import Dataset, Split  # noqa: F401
     from robustssl.errors import InputError  # noqa: F401
-    from robustssl.record import Record  # noqa: F401
+    from robustssl.execution.run import plan, run, status  # noqa: F401
+    from robustssl.records.files import export, load, merge  # noqa: F401
+    from robustssl.records.record import Record  # noqa: F401
+    from robustssl.records.store import Store  # noqa: F401
     from robustssl.registry import algorithm, catalog, dataset, environment, estimator  # noqa: F401
-    from robustssl.reports import curves, metrics, report  # noqa: F401
-    from robustssl.reports.site import site  # noqa: F401
-    from robustssl.results import export, load, merge  # noqa: F401
-    from robustssl.runs import plan, run, status  # noqa: F401
-    from robustssl.store import Store  # noqa: F401
-    from robustssl.studies import Study  # noqa: F401
+    from robustssl.reports import curves, report  # noqa: F401
+    from robustssl.sites import site  # noqa: F401
+    from robustssl.studies.study import Study  # noqa: F401

@@ -14,15 +14,15 @@ from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import CountVectorizer
 from threadpoolctl import threadpool_limits
 
-from robustssl.audits import foreign as _foreign
 from robustssl.audits import gains as _gains
+from robustssl.audits import mixture as _foreign
 from robustssl.audits.columns import Column, compare_columns
 from robustssl.audits.estimate import Estimate
-from robustssl.audits.foreign import Foreign, find_foreign
 from robustssl.audits.gains import METHODS, Gains, accuracy_alone, measure
+from robustssl.audits.mixture import Foreign, find_foreign
 from robustssl.audits.model import Model, encoder, load_model, save_model, typed
-from robustssl.audits.pair import Pair, images_of, is_number, of_frames, read
-from robustssl.features import preprocessing
+from robustssl.audits.rows import Pair, images_of, is_number, of_frames, read
+from robustssl.preprocessing import preprocessing
 
 __all__ = [
     "Audit",

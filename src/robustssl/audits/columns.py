@@ -7,7 +7,7 @@ import pandas as pd
 from scipy.stats import hypergeom, ks_2samp
 
 from robustssl.audits.estimate import LEVEL, Estimate
-from robustssl.audits.pair import Pair, is_number
+from robustssl.audits.rows import Pair, is_number
 
 CHANCE = 1e-3  # below this probability, chance is ruled out
 

@@ -12,9 +12,9 @@ from scipy.special import stdtrit
 
 from robustssl import registry
 from robustssl.audits.estimate import LEVEL, Estimate
-from robustssl.audits.foreign import same_rows, stratified
+from robustssl.audits.mixture import same_rows, stratified
 from robustssl.audits.model import Model
-from robustssl.audits.pair import Pair, take
+from robustssl.audits.rows import Pair, take
 from robustssl.environments import count
 from robustssl.errors import InputError
 

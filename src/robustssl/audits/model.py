@@ -16,17 +16,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from robustssl import registry
-from robustssl.audits.pair import is_number, texts_of
+from robustssl.audits.rows import is_number, texts_of
 from robustssl.data import UNLABELED, Kind
 from robustssl.errors import InputError
-from robustssl.features import preprocessing
+from robustssl.preprocessing import preprocessing
 
 LARGEST = 1e100  # of a number; beyond, and infinite, is missing
 
 # What a file may hold beside what skops trusts and the classes of robustssl.algorithms.
 _PARTS = {
     *("robustssl.audits.model.Model", "robustssl.audits.model.column_of"),
-    *("robustssl.features.OneScale", "robustssl.features._flat"),
+    *("robustssl.preprocessing.OneScale", "robustssl.preprocessing._flat"),
     *(
         "numpy.dtype",
         "sklearn.tree._tree.Tree",

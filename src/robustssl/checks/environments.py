@@ -11,11 +11,11 @@ import numpy as np
 from robustssl import registry
 from robustssl.checks._contracts import equal, require, verdicts
 from robustssl.data import UNLABELED, Pools, Split, as_array, digest
-from robustssl.engines.local import clean_start
 from robustssl.environments import count
 from robustssl.errors import InputError
-from robustssl.features import fit_preprocessing
-from robustssl.worker import Prepared, prepare
+from robustssl.execution.engines.local import clean_start
+from robustssl.execution.worker import Prepared, prepare
+from robustssl.preprocessing import fit_preprocessing
 
 TS = (0.0, 0.1, 0.35, 0.5, 0.8, 1.0)
 

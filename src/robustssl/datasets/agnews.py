@@ -3,7 +3,7 @@
 import pandas as pd
 
 from robustssl.data import Dataset
-from robustssl.fetching import Arrays, Source, cache, fetch_texts, texts
+from robustssl.downloads.cache import Arrays, Source, cache, fetch_texts, texts
 
 version = 1
 kind = "text"

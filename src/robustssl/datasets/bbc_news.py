@@ -1,7 +1,7 @@
 """BBC news (D. Greene and P. Cunningham, 2006)."""
 
 from robustssl.data import Dataset
-from robustssl.fetching import Arrays, Carrier, Source, fetch_texts, texts
+from robustssl.downloads.cache import Arrays, Carrier, Source, fetch_texts, texts
 
 version = 1
 kind = "text"

@@ -6,7 +6,7 @@ import numpy as np
 from PIL import Image
 
 from robustssl.data import Dataset
-from robustssl.fetching import Arrays, Carrier, Source, fetch_images, openml_images
+from robustssl.downloads.cache import Arrays, Carrier, Source, fetch_images, openml_images
 
 version = 1
 kind = "image"

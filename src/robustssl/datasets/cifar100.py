@@ -3,7 +3,7 @@
 import numpy as np
 
 from robustssl.data import Dataset
-from robustssl.fetching import Arrays, Source, cache, fetch_images, openml_images
+from robustssl.downloads.cache import Arrays, Source, cache, fetch_images, openml_images
 
 version = 1
 kind = "image"

@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from robustssl.data import Dataset
-from robustssl.fetching import Arrays, Carrier, Source, fetch_images, openml_images
+from robustssl.downloads.cache import Arrays, Carrier, Source, fetch_images, openml_images
 
 version = 1
 kind = "image"

@@ -2,7 +2,7 @@
 
 from robustssl.data import Dataset
 from robustssl.datasets._digits import handwriting
-from robustssl.fetching import Source, fetch_images
+from robustssl.downloads.cache import Source, fetch_images
 
 version = 1
 kind = "image"

@@ -7,7 +7,7 @@ import pandas as pd
 
 from robustssl.data import Dataset
 from robustssl.datasets.movie_reviews import CARRIER, reviews
-from robustssl.fetching import Arrays, Carrier, Source, fetch_texts, texts
+from robustssl.downloads.cache import Arrays, Carrier, Source, fetch_texts, texts
 
 version = 1
 kind = "text"

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from robustssl.data import Dataset
-from robustssl.fetching import Arrays, Carrier, Source, fetch_texts, texts
+from robustssl.downloads.cache import Arrays, Carrier, Source, fetch_texts, texts
 
 version = 1
 kind = "text"

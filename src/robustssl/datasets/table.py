@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from robustssl.data import Dataset
+from robustssl.downloads.cache import table
 from robustssl.errors import InputError, unknown
-from robustssl.fetching import table
 
 version = 1
 

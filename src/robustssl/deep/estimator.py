@@ -21,8 +21,8 @@ from robustssl.deep.batches import Problem
 from robustssl.deep.net import Headed, Net, Whole
 from robustssl.deep.train import Mode, Stack, Trained, device_of, precision_of
 from robustssl.deep.types import Batch, Loss, Rows, Shape, State
-from robustssl.deep.views import VIEWS, views_of
 from robustssl.errors import InputError, unknown
+from robustssl.views.families import VIEWS, views_of
 
 BUDGETS: dict[str, dict[str, Any]] = {
     "quick": {},

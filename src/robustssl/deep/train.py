@@ -19,8 +19,8 @@ from robustssl.deep import optimizers
 from robustssl.deep.batches import BLOCK, Batches, Problem, start
 from robustssl.deep.net import Net
 from robustssl.deep.types import Batch, Rows, Shape, State
-from robustssl.deep.views import Views
 from robustssl.errors import InputError
+from robustssl.views.families import Views
 
 Mode = Literal["eager", "graph", "compile"]
 

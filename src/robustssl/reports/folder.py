@@ -12,9 +12,19 @@ import pandas as pd
 from tabulate import tabulate
 
 from robustssl import registry
+from robustssl.analysis.table import (
+    TASK,
+    metric_table,
+    show,
+    show_interval,
+    study_table,
+    task_name,
+)
 from robustssl.errors import InputError, unknown
-from robustssl.reports import looks
-from robustssl.reports.plot import (
+from robustssl.records.files import KEYS, KeyedCurve, curves, read, tidy
+from robustssl.records.store import Store, failures, shown
+from robustssl.reports import style as looks
+from robustssl.reports.figures import (
     METRICS,
     draw_cost,
     draw_curves,
@@ -24,16 +34,6 @@ from robustssl.reports.plot import (
     draw_ranks,
     save,
 )
-from robustssl.reports.table import (
-    TASK,
-    metric_table,
-    show,
-    show_interval,
-    study_table,
-    task_name,
-)
-from robustssl.results import KEYS, KeyedCurve, curves, read, tidy
-from robustssl.store import Store, failures, shown
 
 
 def report(

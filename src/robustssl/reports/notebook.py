@@ -9,11 +9,11 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from robustssl.reports.looks import style
-from robustssl.reports.plot import draw_curves, draw_gains
-from robustssl.reports.table import study_table
-from robustssl.results import KeyedCurve, read
-from robustssl.results import curves as curves_of
+from robustssl.analysis.table import study_table
+from robustssl.records.files import KeyedCurve, read
+from robustssl.records.files import curves as curves_of
+from robustssl.reports.figures import draw_curves, draw_gains
+from robustssl.reports.style import style
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""From curves to numbers."""

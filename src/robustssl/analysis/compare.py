@@ -1,0 +1,130 @@
+"""Two or more curves side by side: gain over the baseline, break-even, ranks, tests."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from robustssl.analysis.curve import Array, Curve, Interval, Metric, student_interval
+from robustssl.errors import InputError
+
+
+def gain(curve: Curve, baseline: Curve) -> Curve:
+    """The curve minus its baseline's, seed by seed."""
+    if not np.array_equal(curve.ts, baseline.ts):
+        raise InputError("a curve and its baseline need the same grid of t")
+    if curve.scores.shape != baseline.scores.shape:
+        raise InputError("a curve and its baseline need the same seeds")
+    (low, high), (least, most) = (cast(tuple[float, float], c.bounds) for c in (curve, baseline))
+    return Curve(curve.ts, curve.scores - baseline.scores, bounds=(low - most, high - least))
+
+
+def _negative_area(ts: Array, a: Array) -> Array:
+    """The integral of max(0, -A), exact where A crosses zero between two points."""
+    h, a0, a1 = np.diff(ts), a[..., :-1], a[..., 1:]
+    below0, below1 = np.maximum(-a0, 0), np.maximum(-a1, 0)
+    crossing = a0 * a1 < 0
+    span = np.abs(a0) + np.abs(a1)
+    triangle = (below0 + below1) ** 2 / np.where(crossing, span, 1)
+    return cast(Array, (h * np.where(crossing, triangle, below0 + below1) / 2).sum(-1))
+
+
+area_below = Metric(_negative_area, (0.0, np.inf))
+"""Of a gain: the area by which the curve lies below its baseline."""
+
+
+@dataclass(frozen=True)
+class BreakEven:
+    """The first t at which a curve falls below its baseline; None is "none up to 1".
+
+    Of one seed, low and high are nan.
+    The interval runs from the first t where the lower band is below zero to the first where the
+    upper is.
+    """
+
+    estimate: float | None
+    low: float | None
+    high: float | None
+
+    def __str__(self) -> str:
+        ends = ["none" if t is None else f"{t:.2f}" for t in (self.estimate, self.low, self.high)]
+        return ends[0] if "nan" in ends else "{} [{}, {}]".format(*ends)
+
+
+def break_even(gain: Curve, level: float = 0.95) -> BreakEven:
+    """Where the gain turns negative, with its interval from the paired band (none for one seed)."""
+    if gain.scores.ndim != 2:
+        raise InputError("break-even is read from one curve at a time")
+    low, high = gain.band(level)
+    first = _first_negative
+    if gain.seeds == 1:
+        return BreakEven(first(gain.ts, gain.mean), np.nan, np.nan)
+    return BreakEven(first(gain.ts, gain.mean), first(gain.ts, low), first(gain.ts, high))
+
+
+def _first_negative(ts: Array, a: Array) -> float | None:
+    below = np.flatnonzero(a < 0)
+    if not below.size:
+        return None
+    i = below[0]
+    if i == 0:
+        return 0.0
+    return float(ts[i - 1] + (ts[i] - ts[i - 1]) * a[i - 1] / (a[i - 1] - a[i]))
+
+
+def mean_ranks(scores: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
+    """Mean rank of each algorithm (column) over tasks (rows), 1 the best, with intervals."""
+    _check_tasks(scores)
+    ranks = scores.round(12).rank(axis=1, ascending=False)  # or rounding breaks ties
+    bounds = (1.0, float(len(ranks.columns)))
+    parts = [student_interval(ranks[name].to_numpy(), level, bounds) for name in ranks]
+    table = pd.DataFrame([vars(part) for part in parts], index=scores.columns)
+    return table[["estimate", "low", "high"]].sort_values("estimate", kind="stable")
+
+
+def friedman(scores: pd.DataFrame) -> float:
+    """p-value of "all algorithms (columns) are alike over the tasks (rows)"."""
+    from scipy.stats import friedmanchisquare
+
+    _check_tasks(scores)
+    if len(scores.columns) < 3 or len(scores) < 2:
+        raise InputError("the Friedman test needs at least three algorithms and two tasks")
+    with np.errstate(invalid="ignore"):
+        p = friedmanchisquare(*(scores[name] for name in scores)).pvalue
+    return 1.0 if np.isnan(p) else float(p)  # nan: every task is one big tie
+
+
+def wilcoxon_holm(scores: pd.DataFrame) -> pd.DataFrame:
+    """Holm-adjusted p-values of the pairwise Wilcoxon signed-rank tests over tasks."""
+    from scikit_posthocs import posthoc_wilcoxon
+
+    _check_tasks(scores)
+    long = scores.melt(var_name="algorithm", value_name="score")
+    p = posthoc_wilcoxon(
+        long, val_col="score", group_col="algorithm", p_adjust="holm", zero_method="zsplit"
+    )
+    return cast(pd.DataFrame, p.loc[scores.columns, scores.columns])
+
+
+def probability_of_improvement(
+    ours: Sequence[Any], theirs: Sequence[Any], level: float = 0.95
+) -> Interval:
+    """P(a run of ours beats one of theirs), ties counted half, averaged over tasks.
+
+    Each sequence holds one array of scores (one per seed) for each task; the interval is over
+    tasks.
+    """
+    if len(ours) != len(theirs) or not len(ours):
+        raise InputError("both need scores on the same tasks")
+    wins = [
+        np.mean((np.sign(np.subtract.outer(np.asarray(a), np.asarray(b))) + 1) / 2)
+        for a, b in zip(ours, theirs, strict=True)
+    ]
+    return student_interval(np.array(wins), level, (0.0, 1.0))
+
+
+def _check_tasks(scores: pd.DataFrame) -> None:
+    if scores.isna().any(axis=None):
+        raise InputError("a comparison over tasks needs a score of every algorithm on every task")

@@ -1,0 +1,1 @@
+"""Getting data that are not at hand."""

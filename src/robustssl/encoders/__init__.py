@@ -1,0 +1,1 @@
+"""Encoders: rows as vectors."""

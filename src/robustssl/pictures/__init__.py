@@ -1,0 +1,1 @@
+"""What t does to rows, drawn."""

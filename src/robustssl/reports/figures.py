@@ -1,0 +1,206 @@
+"""Figures: curves, gains, metrics, ranks, a map of gains, cost. Each is made of a report's table or
+curves; `robustssl.reports.style` says how it looks.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from robustssl.analysis.compare import break_even, friedman, gain, mean_ranks, wilcoxon_holm
+from robustssl.analysis.curve import Curve
+from robustssl.analysis.table import TASK, matched, task_name
+from robustssl.records.files import KeyedCurve
+from robustssl.reports.style import looks
+
+METRICS = ("AUC", "WA", "EVM", "VS", "RCC")
+
+
+def draw_curves(found: Sequence[KeyedCurve], score: str) -> Figure:
+    """All curves with their 95% bands over seeds; of a detection the line of chance."""
+
+    def draw(panel: Any, keyed: KeyedCurve, look: dict[str, Any]) -> None:
+        _line(panel, Curve(keyed.ts, keyed.scores), keyed.key["algorithm"], look)
+
+    figure = _panels(found, draw, score.replace("_", " "))
+    if score == "detection":
+        for panel in figure.axes:
+            panel.axhline(0.5, color="#444444", linewidth=0.8, zorder=0)
+            panel.annotate("chance", (1, 0.5), ha="right", va="bottom", fontsize=7, color="#444444")
+    return figure
+
+
+def draw_gains(found: Sequence[KeyedCurve]) -> Figure | None:
+    """Every curve less its baseline's, seed by seed; a ring where it falls below."""
+    pairs = {id(mine): pair for mine, pair in matched(found)}
+    if not pairs:
+        return None
+
+    def draw(panel: Any, keyed: KeyedCurve, look: dict[str, Any]) -> None:
+        difference = gain(*pairs[id(keyed)])
+        _line(panel, difference, keyed.key["algorithm"], look)
+        at, ring = break_even(difference).estimate, {"mfc": "none", "mec": look["color"], "ms": 8}
+        if at is not None:
+            panel.plot([at], [0 if at else difference.mean[0]], "o", **ring)
+
+    figure = _panels([curve for curve in found if id(curve) in pairs], draw, "gain")
+    for panel in figure.axes:
+        panel.axhline(0, color="#444444", linewidth=0.8, zorder=0)
+    return figure
+
+
+def _line(panel: Any, curve: Curve, name: str, look: dict[str, Any]) -> None:
+    panel.plot(curve.ts, curve.mean, label=name, **look)
+    if curve.seeds > 1:
+        panel.fill_between(curve.ts, *curve.band(), color=look["color"], alpha=0.13, linewidth=0)
+
+
+def _panels(
+    found: Sequence[KeyedCurve],
+    draw: Callable[[Any, KeyedCurve, dict[str, Any]], None],
+    what: str,
+) -> Figure:
+    """A row for each dataset, a column for each environment, one legend below."""
+    rows = sorted({(c.key["dataset"], c.key["labels"]) for c in found}, key=str)
+    columns = sorted({c.key["environment"] for c in found})
+    look = looks(c.key["algorithm"] for c in found)
+    names = sorted(look, key=lambda name: (look[name]["zorder"], name))
+    width = max(3.0 * len(columns), 5.0)
+    lines = len(names) // _legend_columns(names, width)
+    height = (2.3 if len(names) <= 8 else 3.5) * len(rows) + 0.5 + 0.17 * lines
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.subplots(len(rows), len(columns), squeeze=False, sharex=True, sharey="row")
+    for i, (dataset, labels) in enumerate(rows):
+        axes[i][0].set_ylabel(f"{dataset}, {labels} labels a class\n{what}")
+        for j, environment in enumerate(columns):
+            panel, place = axes[i][j], (dataset, labels, environment)
+            for curve in found:
+                if place == tuple(curve.key[k] for k in ("dataset", "labels", "environment")):
+                    draw(panel, curve, look[curve.key["algorithm"]])
+            if not panel.lines:
+                panel.text(0.5, 0.5, "no scores", ha="center", transform=panel.transAxes)
+            if i == 0:
+                panel.set_title(environment)
+            if i == len(rows) - 1:
+                panel.set_xlabel("inconsistency t")
+    handles = {line.get_label(): line for panel in axes.flat for line in panel.lines}
+    figure.legend(
+        [handles[name] for name in names],
+        names,
+        loc="outside lower center",
+        ncols=_legend_columns(names, width),
+        frameon=False,
+        handlelength=3.0,
+    )
+    return figure
+
+
+def _legend_columns(names: Sequence[str], inches: float) -> int:
+    """As many as fit: a character takes about a 14th of an inch, line and space about 8 of them."""
+    return max(1, min(3, len(names), int(14 * inches / (max(map(len, names)) + 8))))
+
+
+def draw_metrics(table: pd.DataFrame) -> Figure:
+    """Every metric with its interval: a row of panels for each task, best method on top."""
+    tasks = [(task, rows) for task, rows in table.groupby(TASK, dropna=False)]
+    heights = [max(len(rows), 4) for _, rows in tasks]
+    size = (2.2 * len(METRICS) + 1.5, 0.2 * sum(heights) + 0.9 * len(tasks))
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots(len(tasks), len(METRICS), squeeze=False, height_ratios=heights)
+    look = looks(table.algorithm)
+    for (task, rows), panels in zip(tasks, axes, strict=True):
+        rows = rows.sort_values("AUC")
+        for name, panel in zip(METRICS, panels, strict=True):
+            for y, (_, row) in enumerate(rows.iterrows()):
+                middle, low, high = (row[f"{name}_{end}"] for end in ("estimate", "low", "high"))
+                middle = row[name] if np.isnan(middle) else middle
+                shape = {k: v for k, v in look[row.algorithm].items() if k in ("color", "marker")}
+                panel.plot([middle], [y], **{"marker": "o", **shape})
+                panel.plot([low, high], [y, y], color=shape["color"])
+            panel.set_yticks(range(len(rows)), list(rows.algorithm) if name == "AUC" else [])
+            panel.set_ylim(-0.5, len(rows) - 0.5)
+            panel.set_xlabel(name)
+        panels[0].set_title(task_name(task), loc="left")
+    return figure
+
+
+def draw_ranks(table: pd.DataFrame) -> Figure | None:
+    """Critical differences: mean ranks of AUC over tasks; a bar joins methods that the Wilcoxon
+    tests (Holm) do not tell apart. Of methods that have every task, if there are three such.
+    """
+    from scikit_posthocs import critical_difference_diagram
+
+    scores = table.pivot_table(index=TASK, columns="algorithm", values="AUC", dropna=False)
+    scores = scores.dropna(how="all").dropna(axis=1)
+    if len(scores) < 2 or len(scores.columns) < 3:
+        return None
+    ranks = mean_ranks(scores).estimate
+    look = looks(map(str, ranks.index))
+    figure = Figure(figsize=(8, 1.3 + 0.13 * len(ranks)), layout="constrained")
+    panel = figure.subplots()
+    critical_difference_diagram(
+        ranks,
+        wilcoxon_holm(scores),
+        ax=panel,
+        label_fmt_left="{label} ({rank:.1f})",
+        label_fmt_right="({rank:.1f}) {label}",
+        color_palette={name: look[name]["color"] for name in look},
+    )
+    p = friedman(scores)
+    panel.set_title(f"Mean rank of AUC over {len(scores)} tasks (1 is best; Friedman p = {p:.2g})")
+    return figure
+
+
+def draw_map(table: pd.DataFrame) -> Figure | None:
+    """Mean gain over the baseline: algorithm by environment."""
+    known = table.dropna(subset="gain")
+    if known.empty:
+        return None
+    cells = known.pivot_table(index="algorithm", columns="environment", values="gain")
+    cells = cells.loc[cells.mean(axis=1).sort_values(ascending=False).index]
+    size = (3.5 + 1.1 * len(cells.columns), 1.2 + 0.24 * len(cells))
+    figure = Figure(figsize=size, layout="constrained")
+    panel, most = figure.subplots(), float(np.nanmax(np.abs(cells.to_numpy()))) or 1.0
+    image = panel.imshow(cells, cmap="PuOr_r", vmin=-most, vmax=most, aspect="auto")
+    panel.set_xticks(range(len(cells.columns)), cells.columns, rotation=20, ha="right")
+    panel.set_yticks(range(len(cells)), list(cells.index))
+    panel.grid(visible=False)
+    for (y, x), value in np.ndenumerate(cells.to_numpy()):
+        if not np.isnan(value):
+            colour = "white" if abs(value) > 0.7 * most else "black"
+            panel.text(x, y, f"{value:+.3f}", ha="center", va="center", color=colour, fontsize=8)
+    figure.colorbar(image, ax=panel)
+    figure.suptitle("Mean gain over the baseline, all t and datasets", fontsize="medium")
+    return figure
+
+
+def draw_cost(table: pd.DataFrame, seconds: Mapping[str, float]) -> Figure | None:
+    """Mean AUC over tasks against what a cell takes, of methods that have every task."""
+    scores = table.pivot_table(index=TASK, columns="algorithm", values="AUC", dropna=False)
+    scores = scores.dropna(how="all").dropna(axis=1).mean()
+    scores = scores[[name for name in scores.index if seconds.get(name)]]
+    if scores.empty:
+        return None
+    figure = Figure(figsize=(6.5, 4.2), layout="constrained")
+    panel = figure.subplots()
+    for name, look in looks(map(str, scores.index)).items():
+        at = (seconds[name], scores[name])
+        panel.plot(*([x] for x in at), **{"marker": "o", **look, "linestyle": "none"})
+        panel.annotate(name, at, (4, 2), textcoords="offset points", fontsize=7)
+    panel.set_xscale("log")
+    panel.set_xlabel("seconds a cell (share of its curve, where nets are trained together)")
+    panel.set_ylabel("mean AUC over tasks")
+    panel.margins(x=0.2)
+    return figure
+
+
+def save(figure: Figure, path: Path) -> list[Path]:
+    """The figure as PNG, SVG and PDF; the same figure is the same file."""
+    png, svg, pdf = (path.with_suffix(suffix) for suffix in (".png", ".svg", ".pdf"))
+    figure.savefig(png)
+    figure.savefig(svg, metadata={"Date": None})
+    figure.savefig(pdf, metadata={"CreationDate": None})
+    return [png, svg, pdf]

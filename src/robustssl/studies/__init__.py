@@ -1,0 +1,1 @@
+"""Studies: which cells belong to a question."""

@@ -1,0 +1,271 @@
+"""Studies: which cells belong to a question."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, get_args
+
+import numpy as np
+import yaml
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from robustssl import registry
+from robustssl.analysis.curve import GRID, check_grid
+from robustssl.cell import Cell
+from robustssl.errors import InputError, unknown
+from robustssl.studies.named import NAMED
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str | int | float) else value
+
+
+def _seeds(value: Any) -> Any:
+    if not isinstance(value, int) or isinstance(value, bool):
+        return value
+    if value > 10_000:
+        raise InputError(f"{value} would be that many seeds; write [{value}] for one")
+    return list(range(value))
+
+
+What = Literal["algorithm", "environment", "dataset"]
+Pattern = Annotated[dict[What, str], Field(min_length=1)]
+Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
+
+
+CurveName = tuple[str, str, str, int]  # algorithm, environment, dataset, labels
+
+
+class Study(BaseModel):
+    """Every algorithm in every environment on every dataset, over a grid of t and several seeds.
+
+    `labels` is per class; `total_labels` instead is spread evenly over the classes that have any.
+    `budget` is what the nets share: quick (a perceptron, 500 steps), reference, full, or the
+    leaderboard's for a kind of data: table, image, text.
+    `exclude` leaves out what cannot be run: {algorithm: tsvm, dataset: covertype}.
+    `parts` are studies, or their names, that make up this one; t and seeds are those of the whole.
+    `only` takes a part of any study: {dataset: [wine], algorithm: [fixmatch]}.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    title: str = ""
+    budget: str | None = None
+    algorithms: Names
+    environments: Names
+    datasets: Names
+    labels: Annotated[list[int], BeforeValidator(_listed), Field(min_length=1)] = [5]
+    total_labels: Annotated[list[int], BeforeValidator(_listed)] = []
+    ts: Annotated[list[float], BeforeValidator(_listed)] = list(GRID)
+    seeds: Annotated[list[int], BeforeValidator(_seeds), Field(min_length=1)] = [0, 1, 2, 3, 4]
+    exclude: list[Pattern] = []
+    parts: list["Study"] = []
+    only: dict[What, Names] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _whole(cls, document: Any) -> Any:
+        """Of a study in parts, what these have."""
+        if not isinstance(document, dict) or not document.get("parts"):
+            return document
+        kept = {"title", "parts", "ts", "seeds", "only"}
+        if more := document.keys() - kept - {"algorithms", "environments", "datasets"}:
+            raise InputError(f"a study of parts has no {min(more)} of its own")
+        parts = [study(part) for part in document["parts"]]
+        names = {
+            key: list(dict.fromkeys(name for part in parts for name in getattr(part, key)))
+            for key in ("algorithms", "environments", "datasets")
+        }
+        return {**document, **names, "parts": parts}
+
+    @field_validator("algorithms", "environments", "datasets")
+    @classmethod
+    def _canonical(cls, specs: list[str], info: Any) -> list[str]:
+        kind = info.field_name[:-1]
+        budget = info.data.get("budget")
+        return list(dict.fromkeys(registry.canonical(kind, spec, budget) for spec in specs))
+
+    @field_validator("labels", "total_labels", "seeds")
+    @classmethod
+    def _counts(cls, values: list[int], info: Any) -> list[int]:
+        least = 0 if info.field_name == "seeds" else 1
+        if min(values, default=1) < least:
+            raise InputError(f"must be {least} or more, unlike {min(values)}")
+        if max(values, default=1) >= 2**32:
+            raise InputError(f"must be below 2^32, unlike {max(values)}")
+        return sorted(set(values))
+
+    @field_validator("exclude")
+    @classmethod
+    def _canonical_exclude(cls, patterns: list[dict[Any, str]], info: Any) -> list[dict[Any, str]]:
+        budget = info.data.get("budget")
+        return [
+            {kind: registry.canonical(kind, spec, budget) for kind, spec in pattern.items()}
+            for pattern in patterns
+        ]
+
+    @model_validator(mode="after")
+    def _one_kind_of_labels(self) -> Self:
+        if self.total_labels and "labels" in self.model_fields_set:
+            raise InputError("give labels (per class) or total_labels, not both")
+        return self
+
+    @field_validator("ts")
+    @classmethod
+    def _grid(cls, ts: list[float]) -> list[float]:
+        return sorted(check_grid(ts).tolist())
+
+    def cells(self) -> list[Cell]:
+        """All cells, seed by seed, so that a run cut short has whole curves of the first seeds."""
+        curves = [
+            (*registry.parse(method), environment, dataset, labels)
+            for method, environment, dataset, labels in self.curves()
+        ]
+        options = [tuple(sorted(params.items())) for _, params, *_ in curves]
+        return [
+            Cell(name, environment, dataset, labels, t, seed, params)
+            for seed in self.seeds
+            for (name, _, environment, dataset, labels), params in zip(curves, options, strict=True)
+            for t in self.ts
+        ]
+
+    def curves(self) -> list[CurveName]:
+        """What differs between cells but t and seed."""
+        found = (curve for part in self.parts for curve in part.curves())
+        every = found if self.parts else self._combined()
+        return list(dict.fromkeys(curve for curve in every if self._is_asked(curve)))
+
+    def _is_asked(self, curve: CurveName) -> bool:
+        names = dict(zip(get_args(What), curve[:3], strict=True))
+        return all(
+            {names[what], registry.parse(names[what])[0]} & {*asked}
+            for what, asked in self.only.items()
+        )
+
+    def _combined(self) -> Iterator[CurveName]:
+        return (
+            (method, environment, dataset, self._per_class(labels, environment, dataset))
+            for dataset in self.datasets
+            for labels in self.total_labels or self.labels
+            for asked in self.environments
+            for environment in each_pair(asked, dataset)
+            for method in self.algorithms
+            if not self._is_excluded(method, (asked, environment), dataset)
+        )
+
+    def _is_excluded(self, algorithm: str, environments: tuple[str, str], dataset: str) -> bool:
+        names = {"algorithm": (algorithm,), "environment": environments, "dataset": (dataset,)}
+        return any(all(v in names[k] for k, v in pattern.items()) for pattern in self.exclude)
+
+    def _per_class(self, labels: int, environment: str, dataset: str) -> int:
+        if not self.total_labels:
+            return labels
+        total, classes = labels, len(np.unique(registry.dataset(dataset).y))
+        known = registry.environment(environment).known(classes)
+        if total % known:
+            raise InputError(
+                f"{total} labels cannot be spread evenly over the {known} classes of {dataset} "
+                f"that have labels in the environment {environment}"
+            )
+        return int(total // known)
+
+
+def each_pair(environment: str, dataset: str) -> list[str]:
+    """The environments that `each` stands for in `distribution[source=each,target=each]`."""
+    name, options = registry.parse(environment)
+    if "each" not in options.values():
+        return [environment]
+    if not hasattr(found := registry.environment(environment), "pairs"):
+        raise InputError(f"`each` stands for domains, which {name} does not have")
+    pairs = found.pairs(registry.dataset(dataset))
+    return [registry.spell(name, {**options, **pair}) for pair in pairs]
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """A safe loader that refuses a key given twice, where the last would win silently."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key) for key, _ in node.value]
+        twice = next((key for key in keys if keys.count(key) > 1), None)
+        if twice is not None:
+            raise yaml.YAMLError(f"the key {twice!r} stands there twice")
+        return super().construct_mapping(node, deep)
+
+
+def study(source: str | Path | Mapping[str, Any] | Study) -> Study:
+    """A study by name, from a YAML file, or from a mapping of the same keys."""
+    if isinstance(source, Study):
+        return source
+    if isinstance(source, Mapping):
+        return _validated(dict(source), "the study")
+    if str(source) in NAMED:
+        return _validated(dict(NAMED[str(source)]), str(source))
+    path = Path(source)
+    if not path.is_file():
+        if path.suffix in (".yaml", ".yml"):
+            raise InputError(f"there is no study file {path}")
+        raise unknown("study", str(source), NAMED)
+    try:
+        document = yaml.load(path.read_text(encoding="utf-8"), Loader=_StrictLoader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not YAML: {error}") from error
+    if not isinstance(document, dict):
+        raise InputError(f"{path} must hold keys and values, such as `datasets: [iris]`")
+    return _validated(document, str(path))
+
+
+def with_algorithms(source: str | Path | Mapping[str, Any] | Study, more: Iterable[str]) -> Study:
+    """A study with more algorithms, and the baselines that they name."""
+    chosen, names = study(source), list(more)
+    if not names:
+        return chosen
+    specs = [registry.canonical("algorithm", name, chosen.budget) for name in names]
+    baselines = filter(None, map(registry.matched_baseline, specs))
+    every = [*chosen.algorithms, *baselines, *specs]
+    return chosen.model_copy(update={"algorithms": list(dict.fromkeys(every))})
+
+
+def narrowed(source: str | Path | Mapping[str, Any] | Study, words: Iterable[str]) -> Study:
+    """A study of which only some curves count, by words such as dataset=wine; those of one kind
+    are alternatives.
+    """
+    chosen, only = study(source), dict[str, list[str]]()
+    for word in words:
+        what, _, name = word.partition("=")
+        if what not in get_args(What) or not name:
+            raise InputError(
+                f"cannot read {word!r}; write dataset=wine, or algorithm or environment"
+            )
+        only.setdefault(what, []).append(name)
+    part = chosen.model_copy(update={"only": {**chosen.only, **only}})
+    if not part.curves():
+        raise InputError(f"the study has nothing that is {', '.join(words)}")
+    return part
+
+
+def _validated(document: dict[str, Any], where: str) -> Study:
+    try:
+        return Study(**document)
+    except ValidationError as error:
+        reasons = [_reason(item) for item in error.errors()]
+        raise InputError(f"{where}: " + "; ".join(reasons)) from error
+    except TypeError as error:
+        raise InputError(f"{where}: keys must be words ({error})") from error
+
+
+def _reason(item: Any) -> str:
+    place = ".".join(map(str, item["loc"]))
+    if item["type"] == "extra_forbidden":
+        return str(unknown("key", place, Study.model_fields))
+    if item["type"] == "missing":
+        return f"the key {place!r} is missing"
+    if item["type"] == "value_error":
+        return f"{place}: {item['ctx']['error']}".removeprefix(": ")
+    return f"{place}: {item['msg']}"

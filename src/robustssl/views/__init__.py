@@ -1,0 +1,1 @@
+"""Weak and strong views of rows."""

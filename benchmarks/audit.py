@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 from robustssl import registry
 from robustssl.audits import Pair, inspect
 from robustssl.audits.columns import compare_columns
+from robustssl.spec import parse
 
 LABELS = 200  # in all
 TS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -39,7 +40,7 @@ def run(case: tuple[str, str, int, float]) -> dict[str, object]:
     if data.kind == "tabular":
         X, Z = pd.DataFrame(X).add_prefix("x"), pd.DataFrame(Z).add_prefix("x")
     pair = Pair(X, split.y[labeled].astype(str).astype(object), Z, data.kind).sample(3000, 4000)
-    kind = registry.parse(environment)[0]
+    kind = parse(environment)[0]
     with threadpool_limits(1):
         found = compare_columns(pair)[0] if kind == "feature" else getattr(inspect(pair), kind)
     return {

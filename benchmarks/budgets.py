@@ -21,9 +21,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 from robustssl import registry
-from robustssl.analysis.curve import GRID
+from robustssl.analysis.metrics import GRID
 from robustssl.cell import Cell
 from robustssl.execution.worker import run_group
+from robustssl.spec import parse, spell
 
 CAP = "[test=1000,unlabeled=1000]"
 METHODS = ("supervised_net", "fixmatch", "mean_teacher", "mixmatch")
@@ -45,9 +46,7 @@ def tasks(kind: str) -> Iterator[tuple[dict[str, Any], tuple[Cell, ...]]]:
     for net, steps, rate in itertools.product(NETS[kind], STEPS, RATES):
         budget = {"net": net, "steps": steps, "learning_rate": rate}
         for method, (environment, dataset, labels) in itertools.product(METHODS, PLACES[kind]):
-            _, params = registry.parse(
-                registry.canonical("algorithm", registry.spell(method, budget))
-            )
+            _, params = parse(registry.canonical("algorithm", spell(method, budget)))
             where = (method, environment + CAP, dataset, labels)
             options = tuple(sorted(params.items()))
             cells = tuple(Cell(*where, t, seed, options) for seed in range(3) for t in GRID)

@@ -20,10 +20,13 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from robustssl import registry
-from robustssl.analysis.curve import GRID
+from robustssl.analysis.metrics import GRID
 from robustssl.cell import Cell
-from robustssl.execution.worker import groups, prepare, run_group
+from robustssl.execution.groups import groups
+from robustssl.execution.worker import run_group
 from robustssl.preprocessing import OneScale
+from robustssl.spec import parse
+from robustssl.splits import prepare
 from robustssl.studies.study import study
 
 COLUMNS = ("control", "method", "environment", "dataset", "seed", "t", "accuracy")
@@ -66,7 +69,7 @@ def without_unlabeled_loss() -> Iterator[Row]:
     environment, cells = "label[test=1000,unlabeled=1000]", []
     for dataset in ("digits[kind=image]", "handwriting", "cifar10"):
         for method in NETS:
-            name, options = registry.parse(registry.canonical("algorithm", method, "image"))
+            name, options = parse(registry.canonical("algorithm", method, "image"))
             params = tuple(sorted(options.items()))
             cells += [Cell(name, environment, dataset, 20, 0.0, seed, params) for seed in SEEDS]
     for group in groups(cells):

@@ -21,6 +21,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from robustssl import registry
 from robustssl.deep.batches import Problem
 from robustssl.deep.train import Stack
+from robustssl.spec import parse
 from robustssl.views.families import views_of
 
 CLASSES, LABELED, UNLABELED = 3, 15, 1000
@@ -43,7 +44,7 @@ def problems(kind, height, seed=0):
 
 
 def stack_of(name, net, height, precision, steps, device, batch):
-    kind = KINDS.get(registry.parse(net)[0], "table")
+    kind = KINDS.get(parse(net)[0], "table")
     model = registry.estimator(
         name, budget="full", net=net, steps=steps, precision=precision, device=device, batch=batch
     )

@@ -20,18 +20,21 @@ from tabulate import tabulate
 
 from robustssl import registry
 from robustssl.analysis.compare import break_even
-from robustssl.analysis.curve import Curve, Interval, hat_weights, student_interval
+from robustssl.analysis.curve import Curve
+from robustssl.analysis.density import hat_weights
+from robustssl.analysis.interval import Interval, student_interval
 from robustssl.records import files as results
 from robustssl.registry import without_budget
+from robustssl.spec import parse
 
 WHERE = ["data", "inconsistent", "task"]
 
 
 def place(environment: str, dataset: str) -> dict[str, str]:
     """Of a task the kind of data, what is inconsistent, and its name."""
-    name, options = registry.parse(environment)
+    name, options = parse(environment)
     pair = f" {options['source']} to {options['target']}" if "source" in options else ""
-    task = registry.parse(dataset)[0] + pair
+    task = parse(dataset)[0] + pair
     return {"data": registry.data_kind(dataset), "inconsistent": name, "task": task}
 
 
@@ -43,8 +46,8 @@ def read(folder: Path) -> pd.DataFrame:
         rows.append(
             {
                 **place(r.cell.environment, r.cell.dataset),
-                "access": registry.parse(r.cell.environment)[1].get("access", "all"),
-                "method": without_budget(r.cell.method),
+                "access": parse(r.cell.environment)[1].get("access", "all"),
+                "method": without_budget(r.cell.spec),
                 "seed": r.cell.seed,
                 "t": r.cell.t,
                 "accuracy": r.scores["accuracy"],
@@ -97,11 +100,11 @@ def learners(methods: Sequence[str]) -> list[str]:
 
 
 def is_deep(method: str) -> bool:
-    return hasattr(registry.algorithm(registry.parse(method)[0]), "fit_together")
+    return hasattr(registry.algorithm(parse(method)[0]), "fit_together")
 
 
 def targets_of(method: str) -> set[str]:
-    return set(getattr(registry.algorithm(registry.parse(method)[0]), "targets", ()))
+    return set(getattr(registry.algorithm(parse(method)[0]), "targets", ()))
 
 
 def gains(area: pd.DataFrame) -> pd.DataFrame:

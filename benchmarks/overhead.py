@@ -15,10 +15,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))  # workers find `overhead` here
 
-from robustssl import sites
-from robustssl.analysis.curve import GRID
+from robustssl import registry, sites
+from robustssl.analysis.metrics import GRID
 from robustssl.execution import run as runs
-from robustssl.execution.worker import Group
+from robustssl.execution.groups import Group
+from robustssl.execution.status import status
 from robustssl.records.record import Record
 from robustssl.records.store import Store
 
@@ -39,7 +40,9 @@ def study(cells: int) -> dict[str, object]:
 
 
 def nothing(group: Group, **_: object) -> list[Record]:
-    return [Record(cell, cell.versions, SCORES, 0.001, provenance=MADE_WITH) for cell in group]
+    return [
+        Record(cell, registry.versions(cell), SCORES, 0.001, provenance=MADE_WITH) for cell in group
+    ]
 
 
 def memory() -> int:
@@ -71,11 +74,11 @@ def main() -> None:
         if asked.records:
             fill(place, asked.records)
             start = time.perf_counter()
-            found = runs.status(place)
+            found = status(place)
             taken = time.perf_counter() - start
             print(f"{found.done} records: status in {taken:.1f} s")
             start = time.perf_counter()
-            found = runs.status(place, study(asked.records))
+            found = status(place, study(asked.records))
             taken = time.perf_counter() - start
             print(f"of a study, {found.done} of {found.cells} done: in {taken:.1f} s")
             start = time.perf_counter()

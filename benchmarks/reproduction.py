@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from robustssl.analysis.curve import student_interval
+from robustssl.analysis.interval import student_interval
 from robustssl.records.files import read
-from robustssl.registry import parse
+from robustssl.spec import parse
 
 PUBLISHED = Path(__file__).parents[1] / "results" / "published.csv"
 NAMES = {

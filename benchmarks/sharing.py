@@ -13,14 +13,15 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))  # where robustssl is not installed
 
 from robustssl import registry
-from robustssl.analysis.curve import GRID
+from robustssl.analysis.metrics import GRID
 from robustssl.cell import Cell
 from robustssl.execution.engines.local import gpus, run_groups
 from robustssl.execution.worker import run_group
+from robustssl.spec import parse
 
 
 def curves(count: int, budget: str) -> list[tuple[Cell, ...]]:
-    name, options = registry.parse(registry.canonical("algorithm", "fixmatch", budget))
+    name, options = parse(registry.canonical("algorithm", "fixmatch", budget))
     params = tuple(sorted(options.items()))
     return [
         tuple(

@@ -40,7 +40,7 @@ def fit(place: str, name: str) -> tuple[int, float, float, float]:
     import warnings
 
     import robustssl
-    from robustssl.execution.worker import prepare
+    from robustssl.splits import prepare
 
     warnings.simplefilter("ignore")
     dataset, environment = PLACES[place]
@@ -69,7 +69,7 @@ def nystroem(components: int = 300) -> tuple[int, float]:
 
     import robustssl
     from robustssl.algorithms import tsvm
-    from robustssl.execution.worker import prepare
+    from robustssl.splits import prepare
 
     split, calls, machine = prepare(*PLACES["letter"], 5, 0).split(0.4), [], tsvm.machine
 

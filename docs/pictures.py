@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 import robustssl
 from robustssl import Curve
 from robustssl.analysis import compare
-from robustssl.analysis.curve import GRID
+from robustssl.analysis.metrics import GRID
 from robustssl.pictures.environment import show
 from robustssl.reports.style import looks, style
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from robustssl import registry
 from robustssl.algorithms.ggr import GGR
-from robustssl.execution.worker import prepare
+from robustssl.splits import prepare
 
 SEEDS, STEPS = 5, 500
 met: list[tuple[float, float, float]] = []

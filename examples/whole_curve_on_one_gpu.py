@@ -14,10 +14,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))  # where robustssl is not installed
 
 from robustssl import registry
-from robustssl.analysis.curve import GRID
+from robustssl.analysis.metrics import GRID
 from robustssl.cell import Cell
 from robustssl.errors import InputError
 from robustssl.execution.worker import run_group
+from robustssl.spec import parse, spell
 
 parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
 parser.add_argument("--algorithm", default="fixmatch")
@@ -32,16 +33,16 @@ asked = parser.parse_args()
 
 
 def main() -> None:
-    name, options = registry.parse(asked.algorithm)
+    name, options = parse(asked.algorithm)
     if not hasattr(registry.algorithm(name), "fit_together"):
         raise InputError(f"{name} is no deep algorithm; `robustssl run` takes any")
-    spec = registry.spell(name, {**options, "precision": asked.precision})
-    name, params = registry.parse(registry.canonical("algorithm", spec, asked.budget))
+    spec = spell(name, {**options, "precision": asked.precision})
+    name, params = parse(registry.canonical("algorithm", spec, asked.budget))
     registry.environment(asked.environment), registry.dataset(asked.dataset)
     where = (name, asked.environment, asked.dataset, asked.labels)
     chosen = tuple(sorted(params.items()))
     cells = [Cell(*where, t, seed, chosen) for seed in range(asked.seeds) for t in GRID]
-    print(f"{len(cells)} models of {registry.spell(name, params)}", flush=True)
+    print(f"{len(cells)} models of {spell(name, params)}", flush=True)
     start = time.perf_counter()
     records = run_group(tuple(cells), checkpoints=asked.out.with_suffix(".checkpoints"))
     asked.out.write_text("".join(record.to_json() + "\n" for record in records))

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import torch
 
 from robustssl import registry
+from robustssl.spec import parse
 
 
 def softmax(logits):
@@ -417,7 +418,7 @@ def defixmatch(model, module, average, batch, memory):
 
 def ggr(model, *seen):
     """The loss of its base."""
-    name, options = registry.parse(model.base)
+    name, options = parse(model.base)
     known = {**registry.defaults("algorithm", name), **model.get_params(), **options}
     return globals()[name](SimpleNamespace(**known), *seen)
 

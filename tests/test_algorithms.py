@@ -28,6 +28,7 @@ from robustssl.algorithms.safe_ensemble import nearest_mixture
 from robustssl.algorithms.tri_training import bootstrap, choose
 from robustssl.algorithms.tsvm import switch
 from robustssl.checks import algorithms as contracts
+from robustssl.spec import parse, spell
 
 ALGORITHMS = [
     n for n in registry.names("algorithm") if not hasattr(robustssl.algorithm(n), "fit_together")
@@ -574,7 +575,7 @@ def test_the_safe_ensemble_mixes_its_members():
     ],
 )
 def test_options_out_of_range_are_refused(spec, sentence):
-    name, options = registry.parse(spec)
+    name, options = parse(spec)
     X, hidden, _ = blobs()
     with pytest.raises(ValueError, match=re.escape(sentence)):
         robustssl.estimator(name, **options).fit(X, hidden)
@@ -677,10 +678,10 @@ def test_a_learner_has_the_options_that_it_shares_with_its_baseline():
     X, hidden, _ = blobs(labels=8)
     L, y = X[hidden != -1], hidden[hidden != -1]
     for name, options in (("cast", {"n_estimators": 2}), ("self_training", {"C": 0.01})):
-        baseline = registry.matched_baseline(registry.spell(name, options))
-        alone = fitted(registry.parse(baseline)[0], L, y, **options).predict_proba(X)
+        baseline = registry.matched_baseline(spell(name, options))
+        alone = fitted(parse(baseline)[0], L, y, **options).predict_proba(X)
         assert np.array_equal(fitted(name, L, y, **options).predict_proba(X), alone)
-        plain = fitted(registry.parse(baseline)[0], L, y).predict_proba(X)
+        plain = fitted(parse(baseline)[0], L, y).predict_proba(X)
         assert not np.array_equal(alone, plain)
 
 

@@ -33,10 +33,13 @@ from robustssl.deep.net import BatchNorm, Net, Whole
 from robustssl.deep.train import Stack
 from robustssl.deep.types import Batch
 from robustssl.encoders import minilm as language
-from robustssl.execution.worker import _Job, _prepare, groups, prepare, run_group
+from robustssl.execution.groups import groups
+from robustssl.execution.worker import _Job, _prepare, run_group
 from robustssl.nets.ft_transformer import FTTransformer
 from robustssl.nets.mlp import MLP
 from robustssl.nets.wide_resnet import WideResNet
+from robustssl.spec import parse
+from robustssl.splits import prepare
 
 DEEP = [n for n in registry.names("algorithm") if hasattr(robustssl.algorithm(n), "fit_together")]
 SEMI = [n for n in DEEP if n != "supervised_net"]
@@ -712,11 +715,11 @@ def test_a_budget_is_shared_by_all_methods_of_a_study():
         exclude=[{"algorithm": "supervised_net", "dataset": "iris"}],
     )
     first, second, third = study.algorithms
-    assert registry.parse(first)[1].items() >= {"net": "auto", "steps": 1000}.items()
+    assert parse(first)[1].items() >= {"net": "auto", "steps": 1000}.items()
     own = {"net": "auto", "steps": 7, "ratio": 7}
-    assert registry.parse(second)[1].items() >= own.items()
+    assert parse(second)[1].items() >= own.items()
     assert third == "self_training"
-    assert registry.parse(registry.matched_baseline(second))[1]["steps"] == 7
+    assert parse(registry.matched_baseline(second))[1]["steps"] == 7
     assert "ratio" not in registry.matched_baseline(second)
     assert {cell.algorithm for cell in study.cells()} == {"fixmatch", "self_training"}
     with pytest.raises(InputError, match="budget of fixmatch"):

@@ -17,6 +17,7 @@ import sqlalchemy as sa
 import yaml
 
 import robustssl
+from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.execution.engines.local import run_groups
 from robustssl.records.record import Record
@@ -329,7 +330,7 @@ def count_threads(group):
     from threadpoolctl import threadpool_info
 
     threads = {info["num_threads"] for info in threadpool_info()}
-    return [Record(cell, cell.versions, error=str(threads)) for cell in group]
+    return [Record(cell, registry.versions(cell), error=str(threads)) for cell in group]
 
 
 def test_a_worker_uses_one_thread_whatever_it_loads(monkeypatch):
@@ -349,7 +350,7 @@ def tell(group):
     began = time.monotonic()
     time.sleep(0.1)
     told = f"{os.getpid()} {os.environ.get('CUDA_VISIBLE_DEVICES')} {began} {time.monotonic()}"
-    return [Record(cell, cell.versions, error=told) for cell in group]
+    return [Record(cell, registry.versions(cell), error=told) for cell in group]
 
 
 def test_a_process_for_each_gpu_trains_the_nets(monkeypatch):

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 import robustssl
 from robustssl import Cell, InputError
 from robustssl.environments import count
-from robustssl.execution.worker import prepare, run_group
+from robustssl.execution.worker import run_group
+from robustssl.splits import prepare
 
 PLACES = [
     ("distribution", "iris"),

@@ -11,8 +11,10 @@ import robustssl
 from robustssl import InputError, registry
 from robustssl.data import as_array, digest
 from robustssl.environments import blend, count
-from robustssl.execution.worker import prepare, run_group
+from robustssl.execution.worker import run_group
 from robustssl.preprocessing import fit_preprocessing
+from robustssl.spec import parse, spell
+from robustssl.splits import prepare
 
 PLACES = [
     ("distribution", "toy:tables"),
@@ -34,8 +36,8 @@ steady = settings(max_examples=40, deadline=None)
 
 
 def with_options(spec, **options):
-    name, there = registry.parse(spec)
-    return registry.canonical("environment", registry.spell(name, {**there, **options}))
+    name, there = parse(spec)
+    return registry.canonical("environment", spell(name, {**there, **options}))
 
 
 def raw(place, t, labels=3, seed=0, **options):

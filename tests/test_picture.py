@@ -4,9 +4,9 @@ import matplotlib.colors
 import pytest
 
 from robustssl import InputError
-from robustssl.execution.worker import prepare
 from robustssl.reports import picture
 from robustssl.reports.style import colours
+from robustssl.splits import prepare
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from test_results import RESULTS
 
 import robustssl
 from robustssl import InputError
-from robustssl.analysis.curve import GRID
-from robustssl.execution.worker import prepare
+from robustssl.analysis.metrics import GRID
 from robustssl.records.files import read
+from robustssl.splits import prepare
 
 KINDS = ("distribution", "feature", "label")
 

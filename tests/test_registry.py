@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import robustssl
 from robustssl import InputError, registry
+from robustssl.spec import parse, spell
 
 values = st.one_of(
     st.booleans(),
@@ -22,13 +23,13 @@ values = st.one_of(
 
 @given(st.dictionaries(st.sampled_from(["alpha", "mix", "b"]), values))
 def test_parse_reads_what_spell_writes(options):
-    assert registry.parse(registry.spell("name", options)) == ("name", options)
+    assert parse(spell("name", options)) == ("name", options)
 
 
 @pytest.mark.parametrize("spec", ["", "a[", "a[b]", "a[=1]", "a[b=1,b=2]", "a b", "a[[b=1]]"])
 def test_a_spec_that_is_none(spec):
     with pytest.raises(InputError, match="write name"):
-        registry.parse(spec)
+        parse(spec)
 
 
 def test_one_thing_has_one_spelling():
@@ -66,7 +67,7 @@ def test_one_thing_has_one_spelling():
         (lambda: robustssl.estimator("subprocess:Popen"), "of Python's own library"),
         (lambda: robustssl.dataset("os:system"), "of Python's own library"),
         (lambda: robustssl.dataset("toy:Dataset"), "not a function"),
-        (lambda: registry.parse("label[" + 9000 * "," + "]"), "at most 4096 characters"),
+        (lambda: parse("label[" + 9000 * "," + "]"), "at most 4096 characters"),
         (lambda: robustssl.algorithm("__main__:Mine"), "into a module of its own"),
         (lambda: robustssl.dataset("toy:_y[n=3,classes=2]"), "not a robustssl.Dataset"),
         (lambda: robustssl.catalog("algorithms"), "did you mean 'algorithm'"),
@@ -179,11 +180,11 @@ def test_without_torch_the_rest_works():
     ],
 )
 def test_a_value_may_be_a_spec(spec, expected):
-    assert registry.parse(spec) == expected
-    assert registry.parse(registry.spell(*registry.parse(spec))) == expected
+    assert parse(spec) == expected
+    assert parse(spell(*parse(spec))) == expected
 
 
 @pytest.mark.parametrize("spec", ["a[b=c[d=1]", "a[b=c]d=1]]", "a[b=c[d=e[f=1]]]", "a]b["])
 def test_brackets_close(spec):
     with pytest.raises(InputError, match="cannot read"):
-        registry.parse(spec)
+        parse(spec)

@@ -31,8 +31,9 @@ from robustssl.cli import app
 from robustssl.deep.estimator import _Training
 from robustssl.deep.net import Whole
 from robustssl.deep.types import Batch
-from robustssl.execution.worker import prepare, run_group
+from robustssl.execution.worker import run_group
 from robustssl.records.files import read
+from robustssl.splits import prepare
 from robustssl.studies.named import NAMED
 
 ROBUST = [

@@ -18,10 +18,13 @@ from scipy import stats
 import robustssl
 from robustssl import Cell, Record, Store, registry
 from robustssl.analysis.compare import break_even, gain
-from robustssl.analysis.curve import GRID, Curve, expected_accuracy
+from robustssl.analysis.curve import Curve
+from robustssl.analysis.density import expected_accuracy
+from robustssl.analysis.metrics import GRID
 from robustssl.records.files import curves, read
 from robustssl.sites.build import slug
 from robustssl.sites.serve import Server
+from robustssl.spec import parse
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -57,7 +60,7 @@ def store(tmp_path_factory):
                     short = replace(cell, algorithm="evil:Short", environment="feature")
                     opened.add(Record(short, (1, 2, 1), score, 0.1))
         bad = Cell("label_spreading", "label", "digits", 3, 0.0, 0)
-        opened.add(Record(bad, bad.versions, error="ValueError: <b>no</b>"))
+        opened.add(Record(bad, registry.versions(bad), error="ValueError: <b>no</b>"))
     return place
 
 
@@ -576,14 +579,16 @@ def made(tmp_path, cells):
     """What the pages of a store that holds these cells compute with."""
     with Store(tmp_path / "s.sqlite") as store:
         for cell in cells:
-            store.add(Record(cell, cell.versions, scores={"accuracy": 0.5 + 0.1 * cell.t}))
+            store.add(
+                Record(cell, registry.versions(cell), scores={"accuracy": 0.5 + 0.1 * cell.t})
+            )
     page = robustssl.site(tmp_path / "s.sqlite", tmp_path / "site")
     text = (page.parent / "assets" / "data.js").read_text()
     return json.loads(text.partition("=")[2].rstrip(";\n"))
 
 
 def curve_of(method, environment="label", dataset="wine", budget=None):
-    name, params = registry.parse(registry.canonical("algorithm", method, budget))
+    name, params = parse(registry.canonical("algorithm", method, budget))
     options = tuple(sorted(params.items()))
     return [Cell(name, environment, dataset, 5, t, seed, options) for seed in (0, 1) for t in GRID]
 

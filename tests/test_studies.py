@@ -5,8 +5,10 @@ import pytest
 import robustssl
 from robustssl import InputError, registry
 from robustssl.execution import run as runs
-from robustssl.execution.run import _longest_first, _seconds, _task
-from robustssl.execution.worker import groups
+from robustssl.execution.groups import groups
+from robustssl.execution.run import _longest_first
+from robustssl.execution.status import place_of, seconds_a_cell
+from robustssl.spec import parse
 from robustssl.studies import study as studies
 
 GOOD = {"algorithms": ["self_training"], "environments": "label", "datasets": ["iris"]}
@@ -279,7 +281,7 @@ def test_what_cannot_be_run_is_left_out():
         "exclude": [{"algorithm": "self_training[threshold=.90]", "environment": "label"}],
     }
     cells = small(**asked).cells()
-    assert {(c.method, c.environment) for c in cells} == {
+    assert {(c.spec, c.environment) for c in cells} == {
         ("self_training", "label"),
         ("self_training", "feature"),
         ("self_training[threshold=0.9]", "feature"),
@@ -297,16 +299,16 @@ def test_long_groups_start_first_from_what_the_store_knows(small, tmp_path):
     robustssl.run({**small, "seeds": 1}, place, workers=1, progress=False)
     cells = robustssl.Study(**small).cells()
     with robustssl.Store(place) as store:
-        known = _seconds(store.totals())
+        known = seconds_a_cell(store.totals())
     assert set(known) == {_task(cell) for cell in cells}
     slow, *quick = sorted(known)
     known = {**dict.fromkeys(quick, 0.1), slow: 5.0}
     ordered = list(_longest_first(groups(cells), known))
-    first = [_task(group[0]) == slow for group in ordered]
+    first = [place_of(group[0]) == slow for group in ordered]
     assert first == sorted(first, reverse=True)
     assert sorted(ordered, key=str) == sorted(groups(cells), key=str)
     del known[slow]
-    strange = [_task(group[0]) == slow for group in _longest_first(groups(cells), known)]
+    strange = [place_of(group[0]) == slow for group in _longest_first(groups(cells), known)]
     assert strange == first
     assert list(_longest_first(groups(cells), {})) == list(groups(cells))
 
@@ -350,7 +352,7 @@ def test_a_part_of_a_study_is_asked_for_by_names():
 
 def test_the_leaderboard_has_every_algorithm_and_one_budget_for_each_kind_of_data():
     whole = studies.study("leaderboard")
-    names = {registry.parse(spec)[0] for spec in whole.algorithms}
+    names = {parse(spec)[0] for spec in whole.algorithms}
     assert names == set(registry.names("algorithm"))
     assert (len(whole.ts), len(whole.seeds)) == (6, 5)
     kinds = {"table": "tabular", "image": "image", "text": "text"}
@@ -359,9 +361,9 @@ def test_the_leaderboard_has_every_algorithm_and_one_budget_for_each_kind_of_dat
         nets = [spec for spec in part.algorithms if spec.startswith("fixmatch")]
         assert nets == [registry.canonical("algorithm", "fixmatch", part.budget)]
     images = studies.study("leaderboard-images")
-    assert not {"scarf", "feature_dropout"} & {registry.parse(a)[0] for a in images.algorithms}
+    assert not {"scarf", "feature_dropout"} & {parse(a)[0] for a in images.algorithms}
     for outer in whole.parts:
-        found = {registry.parse(e)[1].get("access") for e in outer.environments}
+        found = {parse(e)[1].get("access") for e in outer.environments}
         assert found == ({"consistent", "labels"} if "oracles" in outer.title else {None})
 
 

@@ -11,8 +11,10 @@ from sklearn.metrics import balanced_accuracy_score, f1_score, roc_auc_score
 
 import robustssl
 from robustssl import Cell
+from robustssl.execution.groups import groups
 from robustssl.execution.limits import GRACE, Limits
-from robustssl.execution.worker import groups, prepare, run_group
+from robustssl.execution.worker import run_group
+from robustssl.splits import prepare
 
 CELL = Cell("label_spreading", "label", "wine", 5, 0.4, 0)
 

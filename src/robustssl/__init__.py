@@ -29,11 +29,11 @@ _HOME = {
     "load_model": "audits",
     "merge": "records.files",
     "metrics": "analysis.table",
-    "plan": "execution.run",
+    "plan": "execution.plan",
     "report": "reports",
     "run": "execution.run",
     "site": "sites",
-    "status": "execution.run",
+    "status": "execution.status",
 }
 
 __all__ = sorted([*_HOME, "__version__"])
@@ -56,7 +56,9 @@ if TYPE_CHECKING:
     from robustssl.cell import Cell  # noqa: F401
     from robustssl.data import Dataset, Split  # noqa: F401
     from robustssl.errors import InputError  # noqa: F401
-    from robustssl.execution.run import plan, run, status  # noqa: F401
+    from robustssl.execution.plan import plan  # noqa: F401
+    from robustssl.execution.run import run  # noqa: F401
+    from robustssl.execution.status import status  # noqa: F401
     from robustssl.records.files import export, load, merge  # noqa: F401
     from robustssl.records.record import Record  # noqa: F401
     from robustssl.records.store import Store  # noqa: F401

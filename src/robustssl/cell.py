@@ -1,16 +1,88 @@
-"""The cell: what is run, its key, and the randomness that follows from it."""
+"""The cell: what is run, its key, and the randomness that follows from it; the task it is of."""
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import astuple, dataclass, fields
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
-from robustssl import registry
 from robustssl.errors import InputError
+from robustssl.spec import parse, spell
 
-Versions = tuple[int, int, int]
+Versions = tuple[int, int, int]  # of algorithm, environment and dataset
+
+_WORDS = {
+    "distribution": "other distribution",
+    "label": "unknown classes",
+    "feature": "missing features",
+}
+_ACCESS = {"consistent": "oracle", "labels": "ceiling"}
+_CAPS = ("test", "unlabeled")  # options of an environment that bound its numbers of rows
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Task:
+    """What a method is measured on: an environment and a dataset, as canonical specs, and the
+    number of labels per class (None where results do not say it).
+    """
+
+    environment: str
+    dataset: str
+    labels: int | None
+
+    @property
+    def name(self) -> str:
+        """A short name for people, such as "letter, unknown classes, 5 labels a class". It leaves
+        out how many rows there are at most; `task_names` adds that where two tasks need it.
+        """
+        labels = "" if self.labels is None else f", {labels_in_words(self.labels)}"
+        return f"{self._data}, {self.inconsistency}{labels}"
+
+    @property
+    def inconsistency(self) -> str:
+        """What the environment does, in words: "unknown classes", "mnist to usps", ..."""
+        name, options = parse(self.environment)
+        if name == "reference":
+            kind = str(options.pop("kind", "distribution"))
+            words = f"{_WORDS.get(kind, kind)} (published protocol)"
+        else:
+            words = " and ".join(_WORDS.get(part, part) for part in name.split("+"))
+        if "source" in options and "target" in options:
+            words = f"{options.pop('source')} to {options.pop('target')}"
+        access = options.pop("access", None)
+        more = [_ACCESS[access]] if access in _ACCESS else []
+        more += [f"{key} {value}" for key, value in options.items() if key not in _CAPS]
+        return ", ".join([words, *more])
+
+    @property
+    def access(self) -> str | None:
+        """oracle or ceiling, which see what no method may; None for an ordinary task."""
+        return _ACCESS.get(str(parse(self.environment)[1].get("access")))
+
+    @property
+    def _data(self) -> str:
+        name, options = parse(self.dataset)
+        if "path" in options:
+            return PurePath(str(options["path"])).name
+        words = [str(v) if k == "kind" else f"{k} {v}" for k, v in options.items()]
+        return f"{name} ({', '.join(words)})" if words else name
+
+
+def labels_in_words(labels: int) -> str:
+    return f"{labels} label{'' if labels == 1 else 's'} a class"
+
+
+def task_names(tasks: Iterable[Task]) -> dict[Task, str]:
+    """A short name for each task; where two would share one, with all of their options."""
+    every = list(dict.fromkeys(tasks))
+    short = [task.name for task in every]
+    return {
+        task: name if short.count(name) == 1 else f"{name} ({task.environment} on {task.dataset})"
+        for task, name in zip(every, short, strict=True)
+    }
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -18,7 +90,7 @@ class Cell:
     """One run: everything that can change its number, and nothing else.
 
     `environment` and `dataset` are canonical specs; `params` are the algorithm's options that
-    differ from its defaults. `labels` is per class.
+    differ from its defaults. `labels` is per class. `registry.key(cell)` is its present key.
     """
 
     algorithm: str
@@ -32,27 +104,24 @@ class Cell:
     def __post_init__(self) -> None:
         object.__setattr__(self, "t", round(float(self.t), 6))
         if not 0 <= self.t <= 1:
-            raise InputError(f"t = {self.t:g} lies outside [0, 1]")
+            raise InputError(f"t must lie between 0 and 1, got {self.t:g}")
         if self.labels < 1:
-            raise InputError(f"labels must be 1 or more a class, unlike {self.labels}")
+            raise InputError(f"labels per class must be at least 1, got {self.labels}")
 
     @property
-    def method(self) -> str:
+    def spec(self) -> str:
         """The algorithm with its params, as a spec."""
-        return registry.spell(self.algorithm, dict(self.params))
+        return spell(self.algorithm, dict(self.params))
 
     @property
-    def versions(self) -> Versions:
-        """The present versions of algorithm, environment and dataset."""
+    def task(self) -> Task:
+        return Task(self.environment, self.dataset, self.labels)
+
+    def __str__(self) -> str:
         return (
-            registry.version("algorithm", self.algorithm),
-            registry.version("environment", registry.parse(self.environment)[0]),
-            registry.version("dataset", registry.parse(self.dataset)[0]),
+            f"{self.spec} on {self.dataset} in {self.environment} ({self.labels} labels a class, "
+            f"t = {self.t:g}, seed {self.seed})"
         )
-
-    @property
-    def key(self) -> str:
-        return cell_key(self, self.versions)
 
     def rng(self, *names: str) -> np.random.Generator:
         """Randomness that depends on the named fields alone."""

@@ -11,6 +11,7 @@ from torch import nn
 from robustssl import registry
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, Rows, Shape, State, Tensor
 from robustssl.errors import InputError
+from robustssl.spec import parse
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -95,7 +96,7 @@ class GGR(DeepClassifier):
 
 @lru_cache(maxsize=16)
 def _made(spec: str, shared: tuple[tuple[str, Any], ...]) -> DeepClassifier:
-    name, options = registry.parse(registry.canonical("algorithm", spec))
+    name, options = parse(registry.canonical("algorithm", spec))
     kind = registry.algorithm(name)
     if not issubclass(kind, DeepClassifier):
         raise InputError(

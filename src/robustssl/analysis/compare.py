@@ -7,7 +7,9 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from robustssl.analysis.curve import Array, Curve, Interval, Metric, student_interval
+from robustssl.analysis.curve import Curve
+from robustssl.analysis.interval import Array, Interval, student_interval
+from robustssl.analysis.metrics import Metric
 from robustssl.errors import InputError
 
 
@@ -39,7 +41,7 @@ area_below = Metric(_negative_area, (0.0, np.inf))
 class BreakEven:
     """The first t at which a curve falls below its baseline; None is "none up to 1".
 
-    Of one seed, low and high are nan.
+    Where there is no band, low and high are nan.
     The interval runs from the first t where the lower band is below zero to the first where the
     upper is.
     """
@@ -54,12 +56,12 @@ class BreakEven:
 
 
 def break_even(gain: Curve, level: float = 0.95) -> BreakEven:
-    """Where the gain turns negative, with its interval from the paired band (none for one seed)."""
+    """Where the gain turns negative, with its interval from the paired band, if it has one."""
     if gain.scores.ndim != 2:
         raise InputError("break-even is read from one curve at a time")
     low, high = gain.band(level)
     first = _first_negative
-    if gain.seeds == 1:
+    if np.isnan(low).any():
         return BreakEven(first(gain.ts, gain.mean), np.nan, np.nan)
     return BreakEven(first(gain.ts, gain.mean), first(gain.ts, low), first(gain.ts, high))
 

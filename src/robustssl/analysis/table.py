@@ -11,9 +11,11 @@ import pandas as pd
 
 from robustssl import registry
 from robustssl.analysis.compare import area_below, break_even, gain
-from robustssl.analysis.curve import Curve, metrics_of
+from robustssl.analysis.curve import Curve
+from robustssl.analysis.metrics import metrics_of
 from robustssl.errors import InputError
 from robustssl.records.files import KEYS, KeyedCurve, curves, label, read
+from robustssl.spec import parse
 
 
 def metrics(
@@ -225,7 +227,7 @@ def trait(algorithm: str, name: str) -> Any:
     """A class attribute of an algorithm, given as a spec; None where the algorithm is not known
     here.
     """
-    plain, _ = registry.parse(algorithm)
+    plain, _ = parse(algorithm)
     if not registry.is_here("algorithm", plain):
         return None
     return getattr(registry.algorithm(plain), name, None)

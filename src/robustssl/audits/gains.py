@@ -17,6 +17,7 @@ from robustssl.audits.model import Model
 from robustssl.audits.rows import Pair, take
 from robustssl.environments import count
 from robustssl.errors import InputError
+from robustssl.spec import parse
 
 Rows = npt.NDArray[np.intp]
 Scores = npt.NDArray[np.float64]
@@ -148,7 +149,7 @@ def accuracy_alone(pair: Pair, algorithm: str) -> float:
 
 def baseline_of(algorithm: str) -> str:
     registry.canonical("algorithm", algorithm)  # or the reason why there is none such
-    if hasattr(registry.algorithm(registry.parse(algorithm)[0]), "fit_together"):
+    if hasattr(registry.algorithm(parse(algorithm)[0]), "fit_together"):
         raise InputError(f"{algorithm} is a net, which cannot be kept in a file without pickle")
     baseline = registry.matched_baseline(algorithm)
     if baseline is None:

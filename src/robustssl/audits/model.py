@@ -20,6 +20,7 @@ from robustssl.audits.rows import is_number, texts_of
 from robustssl.data import UNLABELED, Kind
 from robustssl.errors import InputError
 from robustssl.preprocessing import preprocessing
+from robustssl.spec import parse
 
 LARGEST = 1e100  # of a number; beyond, and infinite, is missing
 
@@ -81,7 +82,7 @@ class Model(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _seed(algorithm: str) -> dict[str, Any]:
-    name, options = registry.parse(algorithm)
+    name, options = parse(algorithm)
     takes = "random_state" in registry.defaults("algorithm", name)
     return {"random_state": 0} if takes and "random_state" not in options else {}
 

@@ -13,11 +13,12 @@ from robustssl.checks.algorithms import check_algorithm as check_algorithm
 from robustssl.checks.datasets import check_dataset as check_dataset
 from robustssl.checks.environments import check_environment as check_environment
 from robustssl.errors import InputError, unknown
+from robustssl.spec import parse
 
 
 def kind_of(name: str) -> registry.Kind:
     """Whether a name is that of an algorithm, an environment or a dataset."""
-    plain, _ = registry.parse(name)
+    plain, _ = parse(name)
     kinds = get_args(registry.Kind)
     for kind in kinds:
         if all(part in registry.names(kind) for part in plain.split("+")):

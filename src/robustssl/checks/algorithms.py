@@ -13,6 +13,7 @@ from sklearn.datasets import make_moons
 from robustssl import registry
 from robustssl.checks._contracts import BrokenContractError, equal, require, verdicts
 from robustssl.data import UNLABELED
+from robustssl.spec import parse
 
 Task = tuple[Any, Any, Any, Any]
 
@@ -25,7 +26,7 @@ class Learner:
 
     @property
     def supervised(self) -> bool:
-        return bool(getattr(registry.algorithm(registry.parse(self.spec)[0]), "supervised", False))
+        return bool(getattr(registry.algorithm(parse(self.spec)[0]), "supervised", False))
 
     def fit(self, X: Any, y: Any, seed: int = 0) -> Any:
         return _estimator(self.spec, seed).fit(X, y)
@@ -40,7 +41,7 @@ class Learner:
 
 
 def _estimator(spec: str, seed: int) -> Any:
-    name, options = registry.parse(spec)
+    name, options = parse(spec)
     model = registry.estimator(name, **options)
     if "random_state" in model.get_params():
         model.set_params(random_state=seed)

@@ -14,8 +14,9 @@ from robustssl.data import UNLABELED, Pools, Split, as_array, digest
 from robustssl.environments import count
 from robustssl.errors import InputError
 from robustssl.execution.engines.local import clean_start
-from robustssl.execution.worker import Prepared, prepare
 from robustssl.preprocessing import fit_preprocessing
+from robustssl.spec import parse
+from robustssl.splits import Prepared, prepare
 
 TS = (0.0, 0.1, 0.35, 0.5, 0.8, 1.0)
 
@@ -44,7 +45,7 @@ class Case:
 
 
 def case(spec: str, dataset: str, labels: int = 3, seed: int = 0) -> Case:
-    if "access" in registry.parse(spec)[1]:
+    if "access" in parse(spec)[1]:
         raise InputError("access shows a learner less, or more, by design: check without it")
     prepared = prepare(dataset, spec, labels, seed)
     raw = {t: prepared.environment.split(prepared.pools, t) for t in TS}

@@ -18,10 +18,12 @@ import yaml
 from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.errors import InputError
-from robustssl.execution.worker import are_nets, groups, prepare, run_group
+from robustssl.execution.groups import are_nets, groups
+from robustssl.execution.worker import run_group
 from robustssl.records.files import read_records
 from robustssl.records.record import Record
 from robustssl.records.store import Store, shown
+from robustssl.splits import prepare
 from robustssl.studies.study import Study, study
 
 _RECORDS = "records.jsonl.gz"
@@ -38,7 +40,7 @@ def submit(
 ) -> Path:
     """Pack the records of a study into FOLDER/NAME; refused unless every cell has a success."""
     chosen = study(source)
-    keys = {cell.key: cell for cell in chosen.cells()}
+    keys = {registry.key(cell): cell for cell in chosen.cells()}
     with Store(store, create=False) as opened:
         records = [r for r in opened.records() if r.error is None and r.key in keys]
     if len(records) < len(keys):
@@ -123,7 +125,7 @@ def _incomplete(found: Submission) -> Iterator[str]:
             yield f"{_told(record.cell)} failed: {record.error}"
     missing: dict[str, list[Cell]] = defaultdict(list)
     for cell in expected - set(counts):
-        curve = f"{cell.method} on {cell.dataset} in {cell.environment} ({cell.labels} labels)"
+        curve = f"{cell.spec} on {cell.dataset} in {cell.environment} ({cell.labels} labels)"
         missing[curve].append(cell)
     for curve, cells in sorted(missing.items()):
         seeds, ts = sorted({c.seed for c in cells}), sorted({c.t for c in cells})
@@ -136,7 +138,7 @@ def _list(numbers: Sequence[float]) -> str:
 
 def _outdated(found: Submission) -> Iterator[str]:
     for record in found.records:
-        then, now = tuple(record.versions), record.cell.versions
+        then, now = tuple(record.versions), registry.versions(record.cell)
         if then != now:
             yield f"{_told(record.cell)} is of the versions {then}, now {now}: run it again"
 
@@ -193,13 +195,13 @@ def _mean_differences(pairs: Sequence[tuple[Record, Record]]) -> Iterator[str]:
         said, found = (np.mean([r.scores[name] for r in side]) for side in zip(*pairs, strict=True))
         if abs(said - found) > NOISE:
             yield (
-                f"{first.method} on {first.dataset} in {first.environment} ({first.labels} labels) "
+                f"{first.spec} on {first.dataset} in {first.environment} ({first.labels} labels) "
                 f"has the {name} {said:.4f} on average, and {found:.4f} when it is run again"
             )
 
 
 def _told(cell: Cell) -> str:
     return (
-        f"{cell.method} on {cell.dataset} in {cell.environment} ({cell.labels} labels, "
+        f"{cell.spec} on {cell.dataset} in {cell.environment} ({cell.labels} labels, "
         f"t = {cell.t:g}, seed {cell.seed})"
     )

@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from robustssl.errors import InputError
+from robustssl.spec import parse, spell
 
 app = typer.Typer(
     name="robustssl",
@@ -137,12 +138,13 @@ def run(
         labels: [5, 10]   # per class
         seeds: 5
     """
+    from robustssl.execution import plan as plans
     from robustssl.execution import run as runs
     from robustssl.studies import study as studies
 
     asked = studies.with_algorithms(studies.narrowed(study, only or ()), algorithm or ())
     if dry_run:
-        plan = runs.plan(asked, store, workers=workers, retry=retry)
+        plan = plans.plan(asked, store, workers=workers, retry=retry)
         about = f", about {_duration(plan.seconds)} with {plan.workers} at a time"
         out.print(
             f"{plan.cells} cells: {plan.done} done, {plan.failed} failed, {plan.left} to run"
@@ -177,9 +179,9 @@ def status(
     """Say what a store holds: cells done, failed (with the reasons), missing, stale, and how long
     the rest will take, in all and of each study that was run in it.
     """
-    from robustssl.execution import run as runs
+    from robustssl.execution import status as states
 
-    found = runs.status(store, study)
+    found = states.status(store, study)
     _print_status(found, study is not None)
     for title, part in found.studies:
         out.print(f"{_tame(title)}:\n  {_progress(part)}", **PLAIN)
@@ -517,7 +519,7 @@ def show_algorithm(
 
     from robustssl import registry
 
-    name, _ = registry.parse(name)
+    name, _ = parse(name)
     found = registry.algorithm(name)
     module = inspect.getmodule(found)
     shared = [
@@ -526,11 +528,11 @@ def show_algorithm(
     for thing in (module, found, *shared):
         out.print(inspect.getdoc(thing) or "", "", sep="\n", **PLAIN)
     options = registry.defaults("algorithm", name)
-    out.print("options:  " + registry.spell(name, options), **PLAIN)
+    out.print("options:  " + spell(name, options), **PLAIN)
     for preset, values in registry.presets(name).items():
-        out.print(f"preset {preset}: " + registry.spell(name, values), **PLAIN)
+        out.print(f"preset {preset}: " + spell(name, values), **PLAIN)
     for budget, values in getattr(found, "budgets", {}).items():
-        out.print(f"budget {budget}: " + registry.spell(name, values), **PLAIN)
+        out.print(f"budget {budget}: " + spell(name, values), **PLAIN)
     out.print(f"baseline: {getattr(found, 'baseline', None) or 'none'}", **PLAIN)
     if found_targets := sorted(getattr(found, "targets", ())):
         out.print(f"built for inconsistent: {', '.join(found_targets)}", **PLAIN)
@@ -596,7 +598,7 @@ def data_path(name: Annotated[str, typer.Argument(help="The name of a dataset.")
     from robustssl import registry
     from robustssl.downloads.cache import place
 
-    plain, _ = registry.parse(name)
+    plain, _ = parse(name)
     registry.find("dataset", plain)
     out.print(place(plain), **PLAIN)
 

@@ -22,6 +22,7 @@ from robustssl.deep.net import Headed, Net, Whole
 from robustssl.deep.train import Mode, Stack, Trained, device_of, precision_of
 from robustssl.deep.types import Batch, Loss, Rows, Shape, State
 from robustssl.errors import InputError, unknown
+from robustssl.spec import parse
 from robustssl.views.families import VIEWS, views_of
 
 BUDGETS: dict[str, dict[str, Any]] = {
@@ -358,7 +359,7 @@ class _Training:
 
     def run(self, problems: Sequence[Problem]) -> list[tuple[Trained | int, dict[str, Any]]]:
         """What each model serves, or the step at which it failed; and with what it was trained."""
-        name, _ = registry.parse(self._net)
+        name, _ = parse(self._net)
         stacks = getattr(registry.find("net", name), "stacks", True)
         parts = [problems] if stacks else [[problem] for problem in problems]
         results = [result for part in parts for result in self._stack(part)]

@@ -13,10 +13,11 @@ from sklearn.preprocessing import FunctionTransformer
 
 from robustssl import registry
 from robustssl.errors import InputError
-from robustssl.execution.worker import Prepared, prepare
 from robustssl.preprocessing import Matrix
 from robustssl.reports.figures import save
 from robustssl.reports.style import MARKERS, colours, style
+from robustssl.spec import parse
+from robustssl.splits import Prepared, prepare
 
 _TS = (0.0, 0.5, 1.0)
 
@@ -26,7 +27,7 @@ def show(
 ) -> list[Path]:
     """Draw the unlabeled data at t = 0, 0.5 and 1 into OUT.png, .svg and .pdf."""
     spec = registry.canonical("environment", environment)
-    if "access" in registry.parse(spec)[1]:
+    if "access" in parse(spec)[1]:
         raise InputError("a picture shows what there is: leave access out")
     prepared = prepare(registry.canonical("dataset", dataset), spec, labels, seed)
     draw = {"tabular": _draw_points, "image": _draw_images, "text": _draw_texts}

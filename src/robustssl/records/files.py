@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from robustssl import registry
-from robustssl.analysis.curve import Array
+from robustssl.analysis.interval import Array
 from robustssl.errors import InputError, unknown
 from robustssl.records.record import SCORES, Record
 from robustssl.records.store import Store, are_stale, shown, url_of
+from robustssl.spec import parse
 
 KEYS = ("environment", "dataset", "labels", "source", "target", "algorithm")
 LARGEST = 4 * 10**9  # characters of a file, unpacked
@@ -210,7 +210,7 @@ def _from_records(records: Sequence[Record], score: str) -> pd.DataFrame:
             "environment": record.cell.environment,
             "dataset": record.cell.dataset,
             "labels": record.cell.labels,
-            "algorithm": record.cell.method,
+            "algorithm": record.cell.spec,
             "t": record.cell.t,
             "seed": record.cell.seed,
             "score": record.scores.get(score, np.nan),
@@ -234,7 +234,7 @@ def _with_score(frame: pd.DataFrame) -> pd.DataFrame:
 
 def with_pair(frame: pd.DataFrame) -> pd.DataFrame:
     """With the columns source and target, from the environment's options."""
-    options = [registry.parse(spec)[1] for spec in frame.get("environment", ())]
+    options = [parse(spec)[1] for spec in frame.get("environment", ())]
     pair = {name: [option.get(name) for option in options] for name in ("source", "target")}
     return frame.assign(**pair)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from robustssl.cell import Cell, Versions, cell_key
 from robustssl.errors import InputError
-from robustssl.registry import parse
+from robustssl.spec import parse
 
 # What code that reads a stranger's words may come to.
 UNREADABLE = (
@@ -55,7 +55,7 @@ class Record:
 
     def _check_types(self) -> None:
         """What a stranger's file may have wrong."""
-        for spec in (self.cell.method, self.cell.environment, self.cell.dataset):
+        for spec in (self.cell.spec, self.cell.environment, self.cell.dataset):
             parse(spec)
         if len(self.versions) != 3 or not isinstance(self.error, str | None):
             raise ValueError("there are three versions, and an error is a text")

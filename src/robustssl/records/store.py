@@ -25,6 +25,7 @@ from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.errors import InputError
 from robustssl.records.record import SCORES, UNREADABLE, Record
+from robustssl.spec import parse, spell
 
 SCHEMA = 2
 _MIGRATIONS = {1: "ALTER TABLE records ADD COLUMN log VARCHAR"}  # from a schema to the next
@@ -392,10 +393,7 @@ def _with_names(frame: pd.DataFrame, there: Sequence[Versioned] = ()) -> pd.Data
     versions = map(tuple, _decoded(frame.versions))
     stale = np.array(are_stale(list(zip(named, versions, strict=True)), there), bool)
     pairs = list(zip(frame.algorithm, frame.params, strict=True))
-    spelt = {
-        (name, params): registry.spell(name, dict(json.loads(params)))
-        for name, params in set(pairs)
-    }
+    spelt = {(name, params): spell(name, dict(json.loads(params))) for name, params in set(pairs)}
     methods = [spelt[pair] for pair in pairs]
     return frame.assign(stale=stale, algorithm=methods).drop(columns=["params", "versions"])
 
@@ -413,7 +411,7 @@ def are_stale(records: Sequence[Versioned], there: Sequence[Versioned] = ()) -> 
     """
     known = {
         record: [
-            ((kind, registry.parse(spec)[0]), number)
+            ((kind, parse(spec)[0]), number)
             for kind, spec, number in zip(_VERSIONED, *record, strict=True)
         ]
         for record in {*there, *records}

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from tabulate import tabulate
 
-from robustssl import registry
 from robustssl.analysis.table import (
     TASK,
     metric_table,
@@ -34,6 +33,7 @@ from robustssl.reports.figures import (
     draw_ranks,
     save,
 )
+from robustssl.spec import parse
 
 
 def report(
@@ -120,7 +120,7 @@ def _published(table: pd.DataFrame, reported: pd.DataFrame) -> pd.DataFrame:
     """Measured and reported AUC of the same name, place and labels, over the points."""
 
     def plain(name: str) -> str:
-        return registry.parse(name)[0].replace("_", "").lower()
+        return parse(name)[0].replace("_", "").lower()
 
     theirs = metric_table(curves(reported), "published")
     if "defect" not in reported:
@@ -231,7 +231,7 @@ _AS_IS: Any = {"showindex": False, "disable_numparse": True}
 
 def _built_for(targets: str, environment: str, bold: str) -> str:
     """The targets, in bold those that the environment is one of."""
-    name, options = registry.parse(environment)
+    name, options = parse(environment)
     here = {*name.split("+"), options.get("kind")}
     words = targets.split(", ")
     return ", ".join(bold.format(word) if word in here else word for word in words)

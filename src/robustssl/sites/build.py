@@ -24,6 +24,7 @@ from robustssl.records.files import KEYS
 from robustssl.records.record import SCORES
 from robustssl.records.store import Store, failures, shown, url_of
 from robustssl.sites.payload import payload
+from robustssl.spec import parse, spell
 
 _ASSETS = ("style.css", "site.js", "uPlot.min.js", "uPlot.min.css", "uPlot.LICENSE")
 _ENVIRONMENTS = {
@@ -153,11 +154,11 @@ def _study(task: dict[str, Any], rows: pd.DataFrame) -> str:
 
 def _about(algorithm: str) -> dict[str, Any]:
     """What its file says; nothing of an algorithm that is not here."""
-    name, _ = registry.parse(algorithm)
+    name, _ = parse(algorithm)
     if not registry.is_here("algorithm", name):
         return {"text": "", "presets": {}, "command": ""}
     kind = registry.algorithm(name)
-    presets = {k: registry.spell(name, v) for k, v in registry.presets(name).items()}
+    presets = {k: spell(name, v) for k, v in registry.presets(name).items()}
     said = dict.fromkeys(inspect.getdoc(thing) for thing in (inspect.getmodule(kind), kind))
     text = "\n\n".join(filter(None, said))
     command = f"robustssl show algorithm {shlex.quote(name)}"

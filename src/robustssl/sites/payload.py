@@ -12,11 +12,13 @@ from matplotlib.colors import to_hex
 
 from robustssl import registry
 from robustssl.analysis.compare import break_even, gain
-from robustssl.analysis.curve import CONVENTIONS, Curve, metrics_of
+from robustssl.analysis.curve import Curve
+from robustssl.analysis.metrics import CONVENTIONS, metrics_of
 from robustssl.analysis.table import TASK, matched, metric_table, task_name, trait
 from robustssl.records.files import KEYS, KeyedCurve, curves
 from robustssl.records.record import SCORES
 from robustssl.reports.style import looks, style
+from robustssl.spec import parse
 
 _CONVENTIONS = ("definition", "published")
 
@@ -131,7 +133,7 @@ def _numbers(row: pd.Series, names: Sequence[str]) -> list[list[float | None]]:
 
 def _describe_task(task: tuple[Any, ...]) -> dict[str, Any]:
     environment, dataset, labels = task[:3]
-    name, options = registry.parse(environment)
+    name, options = parse(environment)
     reference = _REFERENCES.get(str(options.get("access")))
     kind = name if name in registry.names("environment") else "other"
     return {
@@ -168,7 +170,7 @@ _DASH = {"-": [], "--": [8, 4], "-.": [8, 3, 2, 3], ":": [2, 3]}
 
 
 def _family(name: str) -> str:
-    plain = registry.parse(name)[0]
+    plain = parse(name)[0]
     if not registry.is_here("algorithm", plain):
         return "other"
     return "deep" if hasattr(registry.algorithm(plain), "fit_together") else "statistical"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from robustssl import registry
+from robustssl.spec import spell
 
 _REFERENCE = (
     *("ssgmm", "tsvm", "label_propagation"),
@@ -44,7 +44,7 @@ _FAMILIES = (  # one method each, for the oracle and the ceiling
 def _capped(*environments: str, **options: str) -> list[str]:
     """With at most 1,000 rows to test and 1,000 without labels."""
     options = {**options, "test": "1000", "unlabeled": "1000"}
-    return [registry.spell(name, options) for name in environments]
+    return [spell(name, options) for name in environments]
 
 
 def _leaderboard(**access: str) -> dict[str, dict[str, Any]]:

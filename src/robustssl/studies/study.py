@@ -17,9 +17,10 @@ from pydantic import (
 )
 
 from robustssl import registry
-from robustssl.analysis.curve import GRID, check_grid
+from robustssl.analysis.metrics import GRID, check_grid
 from robustssl.cell import Cell
 from robustssl.errors import InputError, unknown
+from robustssl.spec import parse, spell
 from robustssl.studies.named import NAMED
 
 
@@ -125,7 +126,7 @@ class Study(BaseModel):
     def cells(self) -> list[Cell]:
         """All cells, seed by seed, so that a run cut short has whole curves of the first seeds."""
         curves = [
-            (*registry.parse(method), environment, dataset, labels)
+            (*parse(method), environment, dataset, labels)
             for method, environment, dataset, labels in self.curves()
         ]
         options = [tuple(sorted(params.items())) for _, params, *_ in curves]
@@ -145,8 +146,7 @@ class Study(BaseModel):
     def _is_asked(self, curve: CurveName) -> bool:
         names = dict(zip(get_args(What), curve[:3], strict=True))
         return all(
-            {names[what], registry.parse(names[what])[0]} & {*asked}
-            for what, asked in self.only.items()
+            {names[what], parse(names[what])[0]} & {*asked} for what, asked in self.only.items()
         )
 
     def _combined(self) -> Iterator[CurveName]:
@@ -179,13 +179,13 @@ class Study(BaseModel):
 
 def each_pair(environment: str, dataset: str) -> list[str]:
     """The environments that `each` stands for in `distribution[source=each,target=each]`."""
-    name, options = registry.parse(environment)
+    name, options = parse(environment)
     if "each" not in options.values():
         return [environment]
     if not hasattr(found := registry.environment(environment), "pairs"):
         raise InputError(f"`each` stands for domains, which {name} does not have")
     pairs = found.pairs(registry.dataset(dataset))
-    return [registry.spell(name, {**options, **pair}) for pair in pairs]
+    return [spell(name, {**options, **pair}) for pair in pairs]
 
 
 class _StrictLoader(yaml.SafeLoader):

@@ -18,8 +18,9 @@ from types import ModuleType
 
 from threadpoolctl import threadpool_limits
 
+from robustssl import registry
+from robustssl.execution.groups import Group, are_nets
 from robustssl.execution.limits import UNLIMITED, Limits
-from robustssl.execution.worker import Group, are_nets
 from robustssl.records.record import Record
 
 _DIED = "WorkerDied: the process ended without a word (out of memory?)"
@@ -134,7 +135,7 @@ class _Lane:
                 return
             (group,), taken = groups, time.monotonic() - self.began
             reason = _STUCK if taken >= limits.patience(len(group)) else _DIED
-            records = [Record(cell, cell.versions, error=reason) for cell in group]
+            records = [Record(cell, registry.versions(cell), error=reason) for cell in group]
         self.running.pop(future, None)
         yield records
 

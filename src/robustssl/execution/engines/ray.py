@@ -8,9 +8,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from robustssl import registry
 from robustssl.errors import InputError
 from robustssl.execution.engines.local import THREADS
-from robustssl.execution.worker import Group, are_nets
+from robustssl.execution.groups import Group, are_nets
 from robustssl.records.record import Record
 
 Work = Callable[[Group], list[Record]]
@@ -109,5 +110,5 @@ def _records(ray: Any, done: Any, group: Group) -> list[Record]:
         records: list[Record] = ray.get(done)
     except ray.exceptions.RayError as error:
         reason = f"{type(error).__name__}: {str(error).strip().splitlines()[-1]}"
-        return [Record(cell, cell.versions, error=reason) for cell in group]
+        return [Record(cell, registry.versions(cell), error=reason) for cell in group]
     return records

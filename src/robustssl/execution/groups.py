@@ -1,0 +1,38 @@
+"""Which cells are run together: by one fit, or as one stack of nets."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from robustssl import registry
+from robustssl.cell import Cell
+from robustssl.spec import parse
+
+Group = tuple[Cell, ...]
+
+
+def groups(cells: Sequence[Cell]) -> Iterator[Group]:
+    """The cells that are run together: those of one curve where models are fitted together, which
+    come first, those beside each other that one fit answers, else one.
+    """
+    curves: dict[Cell, list[Cell]] = {}
+    for cell in cells:
+        if are_nets((cell,)):
+            curves.setdefault(replace(cell, t=0.0, seed=0), []).append(cell)
+    yield from map(tuple, curves.values())
+    for _, alike in groupby((cell for cell in cells if not are_nets((cell,))), fit_of):
+        yield tuple(alike)
+
+
+def are_nets(group: Group) -> bool:
+    """Whether the models of a group are fitted together, and on a GPU if there is one."""
+    return hasattr(registry.algorithm(group[0].algorithm), "fit_together")
+
+
+def fit_of(cell: Cell) -> Cell:
+    """The first of the cells that have the same fit: a supervised algorithm sees no t. (A ceiling,
+    `access=labels`, shows labels that depend on t even to such an algorithm.)
+    """
+    supervised = getattr(registry.algorithm(cell.algorithm), "supervised", False)
+    ceiling = parse(cell.environment)[1].get("access") == "labels"
+    return replace(cell, t=0.0) if supervised and not ceiling else cell

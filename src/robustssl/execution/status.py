@@ -1,0 +1,137 @@
+"""How far a study is in a store, and what a store holds."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pydantic import BaseModel, ValidationError
+
+from robustssl.cell import Cell
+from robustssl.errors import InputError
+from robustssl.records.store import Store, failures
+from robustssl.studies.study import CurveName, Study, study
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a study is in a store, or what a store holds. `failures` counts cells by reason,
+    `logs` tells of one cell each where in the code it failed. `seconds` is the work done, `left`
+    about the work that is missing. `studies` are those that were run in the store.
+    """
+
+    cells: int
+    done: int
+    missing: int
+    stale: int
+    seconds: float
+    failures: Mapping[str, int] = field(default_factory=dict)
+    left: float = 0.0
+    logs: Mapping[str, str] = field(default_factory=dict)
+    studies: tuple[tuple[str, "Status"], ...] = ()
+
+    @property
+    def failed(self) -> int:
+        return sum(self.failures.values())
+
+
+def status(store: str | Path, of: str | Path | Mapping[str, Any] | Study | None = None) -> Status:
+    """What a store holds; with a study, of its cells alone and how many are missing."""
+    with Store(store, create=False) as opened:
+        bad = failures(opened.frame(failed_only=True))
+        if of is not None:
+            return _progress(Outline.of(study(of)), opened, bad)
+        outlines = Outline.kept(opened)
+        known = [(o.title, _progress(o, opened, bad)) for o in outlines if not o.is_part(outlines)]
+        return _status(opened.totals(), bad, studies=tuple(known))
+
+
+def _status(totals: pd.DataFrame, bad: pd.DataFrame, missing: int = 0, **more: Any) -> Status:
+    good = totals[~totals.stale]
+    done = int(good.cells.sum())
+    logs = bad.dropna(subset="log").drop_duplicates("error")
+    return Status(
+        cells=done + len(bad) + missing,
+        done=done,
+        missing=missing,
+        stale=int(totals[totals.stale].cells.sum()),
+        seconds=float(good.seconds.sum()),
+        failures=bad.error.value_counts().to_dict(),
+        logs=dict(zip(logs.error, logs.log, strict=True)),
+        **more,
+    )
+
+
+class Outline(BaseModel):
+    """What the progress of a study can be counted by, without looking up a single name; the store
+    keeps it.
+    """
+
+    title: str
+    curves: list[CurveName]
+    ts: list[float]
+    seeds: list[int]
+
+    @classmethod
+    def of(cls, chosen: Study) -> "Outline":
+        places = ", ".join([*chosen.environments, *chosen.datasets])
+        title = chosen.title or f"{len(chosen.algorithms)} algorithms, {places}"
+        return cls(title=title, curves=chosen.curves(), ts=chosen.ts, seeds=chosen.seeds)
+
+    def keep(self, store: Store) -> None:
+        digest = hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:16]
+        store.note(f"study {digest}", self.model_dump())
+
+    def is_part(self, others: "Sequence[Outline]") -> bool:
+        """Whether another has all of this, such as the same study with more seeds."""
+        mine = self._parts()
+        return any(
+            all(a <= b for a, b in zip(mine, other._parts(), strict=True))
+            and (mine != other._parts() or self.title < other.title)
+            for other in others
+        )
+
+    def _parts(self) -> tuple[set[Any], ...]:
+        return set(self.curves), set(self.ts), set(self.seeds)
+
+    @classmethod
+    def kept(cls, store: Store) -> "list[Outline]":
+        try:
+            return [cls(**document) for document in store.notes("study ")]
+        except (ValidationError, TypeError) as error:
+            raise InputError(f"{store.place} holds a study that cannot be read: {error}") from error
+
+
+def _progress(outline: Outline, store: Store, bad: pd.DataFrame) -> Status:
+    """How far a study is, counted by the database: a store may hold millions of records."""
+    ts, seeds, names = outline.ts, outline.seeds, ["algorithm", "environment", "dataset", "labels"]
+    curves = pd.MultiIndex.from_tuples(outline.curves, names=names)
+    every = store.totals(ts, seeds)
+    totals, bad = (
+        frame[frame.set_index(names).index.isin(curves)]
+        for frame in (every, bad[bad.t.isin(ts) & bad.seed.isin(seeds)])
+    )
+    known = pd.concat([totals[~totals.stale], bad.assign(cells=1)])
+    counts = known.groupby(names).cells.sum().reindex(curves, fill_value=0)
+    missing = len(ts) * len(seeds) - counts
+    seconds = seconds_a_cell(every)
+    tasks = [seconds.get(curve[:3], np.nan) for curve in curves]
+    each = pd.Series(tasks, curves).fillna(np.mean(list(seconds.values()) or [0.0]))
+    left = float((missing * each).sum())
+    return _status(totals, bad, int(missing.sum()), left=left)
+
+
+Place = tuple[str, str, str]  # method, environment, dataset
+
+
+def place_of(cell: Cell) -> Place:
+    return cell.spec, cell.environment, cell.dataset
+
+
+def seconds_a_cell(totals: pd.DataFrame) -> dict[Place, float]:
+    """What a cell took on average, as far as a store knows."""
+    present = totals[~totals.stale]
+    return dict(present.groupby(["algorithm", "environment", "dataset"]).each.mean().to_dict())

@@ -1,0 +1,43 @@
+"""What a method is, as far as numbers depend on it; kept with every record."""
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal, Self
+
+Family = Literal["statistical", "deep"]
+
+
+@dataclass(frozen=True, order=True)
+class Method:
+    """An algorithm with its options, as a study asked for it.
+
+    `name` is what was asked, `spec` its canonical form. `budget` names what all nets of the study
+    share; `baseline` is the spec of the matched supervised method. `configuration` numbers the
+    settings of a search. What is not known is None, and is shown as unknown.
+    """
+
+    name: str
+    spec: str
+    budget: str | None = None
+    family: Family | None = None
+    supervised: bool | None = None
+    baseline: str | None = None
+    configuration: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is known of it."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
+    @classmethod
+    def from_dict(cls, document: Any) -> Self:
+        """The method that `to_dict` wrote; a ValueError or TypeError if it did not."""
+        method = cls(**document)
+        kinds: dict[str, Any] = {"supervised": bool, "configuration": int}
+        for field in fields(cls):
+            value = getattr(method, field.name)
+            optional = field.name not in ("name", "spec")
+            if type(value) is not kinds.get(field.name, str) and not (optional and value is None):
+                raise ValueError(f"{field.name} of a method cannot be {value!r}")
+        if method.family not in ("statistical", "deep", None):
+            raise ValueError(f"family of a method cannot be {method.family!r}")
+        return method

@@ -43,7 +43,7 @@ def test_presets_are_resolved_into_values():
         ({"algorithms": ["self_trainin"]}, "algorithms: unknown algorithm.*'self_training'"),
         ({"datasets": ["irs"]}, "datasets: unknown dataset 'irs'; did you mean 'iris'"),
         ({"environments": []}, "environments: Value should have at least 1 item"),
-        ({"ts": [0, 1.2, 1]}, "ts: t = 1.2 lies outside"),
+        ({"ts": [0, 1.2, 1]}, "ts: t must lie between 0 and 1, got 1.2"),
         ({"ts": [0, 0.5]}, "ts: the grid of t must hold 0 and 1; it lacks 1"),
         ({"labels": 0}, "labels: must be 1 or more, unlike 0"),
         ({"labels": "five"}, "labels.0: Input should be a valid integer"),
@@ -300,7 +300,7 @@ def test_long_groups_start_first_from_what_the_store_knows(small, tmp_path):
     cells = robustssl.Study(**small).cells()
     with robustssl.Store(place) as store:
         known = seconds_a_cell(store.totals())
-    assert set(known) == {_task(cell) for cell in cells}
+    assert set(known) == {place_of(cell) for cell in cells}
     slow, *quick = sorted(known)
     known = {**dict.fromkeys(quick, 0.1), slow: 5.0}
     ordered = list(_longest_first(groups(cells), known))

@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: quickstart test check docs validate clean
+.PHONY: quickstart test check docs validate catalog clean
 
 quickstart: .venv/installed
 	$(BIN)/robustssl run quickstart --store quickstart.sqlite
@@ -22,6 +22,10 @@ check: .venv/installed
 validate: .venv/installed
 	$(BIN)/robustssl results validate --sample 5 --seed 0 $(dir $(wildcard results/*/study.yaml results/leaderboard/*/study.yaml))
 	$(BIN)/robustssl results validate --sample 0 results/reproduction/deep
+
+# What reports and `robustssl list` know of built-in methods, written down from the code.
+catalog: .venv/installed
+	$(BIN)/python -m robustssl.checks.catalog
 
 docs: .venv/installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from robustssl import registry
 from robustssl.data import UNLABELED
 from robustssl.errors import InputError
+from robustssl.method import Family
 
 Matrix = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
@@ -46,6 +47,7 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     version = 1
+    family: ClassVar[Family] = "statistical"
     baseline: str | None = None
     ranges: ClassVar[dict[str, tuple[float, float]]] = {}  # where they are not those of RANGES
     checks: ClassVar[dict[str, Any]] = {"dtype": np.float64}  # of scikit-learn's validate_data

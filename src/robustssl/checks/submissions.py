@@ -21,8 +21,9 @@ from robustssl.errors import InputError
 from robustssl.execution.groups import are_nets, groups
 from robustssl.execution.worker import run_group
 from robustssl.records.files import read_records
+from robustssl.records.places import shown
 from robustssl.records.record import Record
-from robustssl.records.store import Store, shown
+from robustssl.records.store import Store
 from robustssl.splits import prepare
 from robustssl.studies.study import Study, study
 

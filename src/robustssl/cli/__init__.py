@@ -304,10 +304,13 @@ def list_(
 ) -> None:
     """List the algorithms, environments, datasets or studies there are."""
     from robustssl import registry
-    from robustssl.studies.named import NAMED
+    from robustssl.studies.named import named
+    from robustssl.studies.study import read_study
 
     if kind is Kind.studies:
-        rows: list[dict[str, Any]] = [{"name": n, "summary": s["title"]} for n, s in NAMED.items()]
+        rows: list[dict[str, Any]] = [
+            {"name": name, "summary": read_study(path)["title"]} for name, path in named().items()
+        ]
     else:
         rows = registry.catalog(kind.removesuffix("s"))  # type: ignore[arg-type]
     if format_ is Format.json:

@@ -22,6 +22,7 @@ from robustssl.deep.net import Headed, Net, Whole
 from robustssl.deep.train import Mode, Stack, Trained, device_of, precision_of
 from robustssl.deep.types import Batch, Loss, Rows, Shape, State
 from robustssl.errors import InputError, unknown
+from robustssl.method import Family
 from robustssl.spec import parse
 from robustssl.views.families import VIEWS, views_of
 
@@ -90,6 +91,7 @@ class NetClassifier(EncodedClassifier):
     precision: str = "auto"
     random_state: Any = None
 
+    family: ClassVar[Family] = "deep"
     budgets: ClassVar[dict[str, dict[str, Any]]] = BUDGETS
     checks: ClassVar[dict[str, Any]] = {"dtype": "numeric", "allow_nd": True}
     nested: ClassVar[dict[str, registry.Kind]] = {"net": "net"}  # options that are specs

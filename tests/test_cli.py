@@ -268,13 +268,13 @@ def test_an_own_algorithm_in_the_present_folder(call, small, tmp_path):
 
 
 def test_a_full_disk(call, study, monkeypatch):
-    import robustssl.records.store
+    import robustssl.records.places
 
     def small_disk(connection, _):
         connection.isolation_level = None
         connection.execute("PRAGMA max_page_count=12")
 
-    monkeypatch.setattr(robustssl.records.store, "_set_up_connection", small_disk)
+    monkeypatch.setattr(robustssl.records.places, "_set_up_connection", small_disk)
     code, _, err = call("run", study, "-w", 1, "--keep-predictions")
     assert code == 2
     assert "database or disk is full" in err

@@ -32,9 +32,8 @@ from robustssl.deep.estimator import _Training
 from robustssl.deep.net import Whole
 from robustssl.deep.types import Batch
 from robustssl.execution.worker import run_group
-from robustssl.records.files import read
+from robustssl.records.results import read
 from robustssl.splits import prepare
-from robustssl.studies.named import NAMED
 
 ROBUST = [
     *("uasd", "cafa", "mtcf", "fix_a_step", "defixmatch", "ggr", "adamatch"),
@@ -417,7 +416,7 @@ def test_the_authors_settings(name):
 
 
 def test_the_study_has_every_robust_deep_method():
-    study = robustssl.Study(**NAMED["robust-digits"])
+    study = studies.study("robust-digits")
     deep = {n for n in BUILT_FOR if hasattr(registry.algorithm(n), "fit_together")}
     assert set(study.algorithms) == deep | {"supervised_net", "fixmatch"}
     assert set(study.environments) == {"distribution", "label", "feature"}

@@ -175,7 +175,7 @@ def check_grid(ts: npt.ArrayLike) -> Array:
     grid = np.round(np.asarray(ts, float), 6)
     if grid.ndim != 1 or not np.isfinite(grid).all():
         raise InputError("the grid of t must be a list of numbers")
-    outside = grid[(grid < 0) | (grid > 0)]
+    outside = grid[(grid < 0) | (grid > 1)]
     if outside.size:
         raise InputError(f"t must lie between 0 and 1, got {outside[0]:g}")
     if len(set(grid)) < len(grid):

@@ -13,6 +13,8 @@ from typing import Any
 import pandas as pd
 
 from robustssl.errors import InputError, unknown
+from robustssl.records.frame import with_score
+from robustssl.records.record import SCORES
 
 KEYS = ("environment", "dataset", "labels", "source", "target", "algorithm")
 
@@ -45,6 +47,8 @@ def _read_tidy(path: Path, text: str, score: str | None) -> pd.DataFrame:
         name = score or ("score" if "score" in frame else "accuracy")
         if name not in frame:
             raise unknown(f"score of {path}", name, set(frame) - {*KEYS, "t", "seed"})
+        if name in SCORES[1:]:  # an export of a store, where a method may lack the score
+            frame = with_score(frame.assign(score=frame[name]))
         values = pd.to_numeric(frame[name])
         frame = frame.drop(columns=name).assign(score=values, t=pd.to_numeric(frame["t"]).round(6))
     except (ValueError, pd.errors.ParserError) as error:

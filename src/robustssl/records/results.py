@@ -13,7 +13,7 @@ import pandas as pd
 
 from robustssl.errors import InputError
 from robustssl.records.files import holds_records, read_frame, read_text
-from robustssl.records.frame import scored, successes, with_score, with_versions
+from robustssl.records.frame import scored, successes, with_versions
 from robustssl.records.places import shown, url_of
 from robustssl.records.published import KEYS, NotResultsError, read_csv
 
@@ -72,7 +72,7 @@ def _read_file(path: Path, score: str | None) -> pd.DataFrame:
         is_store = file.read(15) == b"SQLite format 3"
     if is_store or holds_records(path):
         return _of_records(path, score)
-    return with_score(read_csv(path, read_text(path), score))
+    return read_csv(path, read_text(path), score)
 
 
 def _of_records(source: str | Path, score: str | None) -> pd.DataFrame:

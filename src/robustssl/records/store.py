@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
-from robustssl.cell import Cell
+from robustssl.cell import Cell, Versions
 from robustssl.errors import InputError
 from robustssl.method import Method
 from robustssl.records.frame import with_methods
@@ -247,7 +247,7 @@ class Store:
         with self._refusals(), self._engine.connect() as connection:
             rows = connection.execute(query).all()
             described, made = (
-                dict(connection.execute(sa.select(table.c.id, table.c.document)).tuples().all())
+                dict(map(tuple, connection.execute(sa.select(table.c.id, table.c.document))))
                 for table in (methods, provenance)
             )
         frame = self._spelt(pd.DataFrame(rows, columns=list(columns)))
@@ -269,7 +269,7 @@ class Store:
         with self._parsing():
             pairs = list(zip(frame.algorithm, frame.params, strict=True))
             spelt = {(name, text): spell(name, dict(json.loads(text))) for name, text in set(pairs)}
-            versions = [tuple(numbers) for numbers in _decoded(frame.versions)]
+            versions = [_three(numbers) for numbers in _decoded(frame.versions)]
             frame = frame.assign(algorithm=[spelt[pair] for pair in pairs])
             frame["versions"] = pd.Series(versions, frame.index, dtype=object)
             return frame.drop(columns="params")
@@ -281,6 +281,11 @@ def _as_text(name: str) -> sa.ColumnElement[Any]:
     """
     column = records.c[name]
     return sa.cast(column, sa.String).label(name) if isinstance(column.type, sa.JSON) else column
+
+
+def _three(numbers: Sequence[int]) -> Versions:
+    algorithm, environment, dataset = numbers
+    return algorithm, environment, dataset
 
 
 def _decoded(texts: Iterable[str]) -> list[Any]:

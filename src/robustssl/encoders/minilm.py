@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from robustssl.downloads.cache import Arrays, Carrier, Source, cache, fetch, keep
+from robustssl.downloads.cache import Arrays, Source, cache, fetch, keep
+from robustssl.downloads.packages import Carrier
 from robustssl.errors import InputError
 
 Vectors = npt.NDArray[np.float32]

@@ -23,7 +23,7 @@ from robustssl.deep.train import Mode, Stack, Trained, device_of, precision_of
 from robustssl.deep.types import Batch, Loss, Rows, Shape, State
 from robustssl.errors import InputError, unknown
 from robustssl.spec import parse
-from robustssl.views.families import VIEWS, views_of
+from robustssl.views import VIEWS, views_of
 
 BUDGETS: dict[str, dict[str, Any]] = {
     "quick": {},

@@ -22,7 +22,7 @@ from robustssl import registry
 from robustssl.deep.batches import Problem
 from robustssl.deep.train import Stack
 from robustssl.spec import parse
-from robustssl.views.families import views_of
+from robustssl.views import views_of
 
 CLASSES, LABELED, UNLABELED = 3, 15, 1000
 KINDS = {"wide_resnet": "image", "resnet50": "image"}

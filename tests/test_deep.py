@@ -32,7 +32,6 @@ from robustssl.deep.estimator import _Training
 from robustssl.deep.net import BatchNorm, Net, Whole
 from robustssl.deep.train import Stack
 from robustssl.deep.types import Batch
-from robustssl.encoders import minilm as language
 from robustssl.execution.groups import groups
 from robustssl.execution.worker import _Job, _prepare, run_group
 from robustssl.nets.ft_transformer import FTTransformer
@@ -985,7 +984,7 @@ def test_nets_of_ones_own():
 @pytest.mark.parametrize("dataset", ["toy:images", "toy:texts"])
 def test_a_curve_on_images_and_on_texts(dataset, environment, monkeypatch):
     swaps = {"good": ["great"], "bad": ["poor"], "tall": ["wide"]}
-    monkeypatch.setattr(language, "_synonyms", lambda: swaps)
+    monkeypatch.setattr("robustssl.views.texts._synonyms", lambda: swaps)
     cells = [
         Cell("fixmatch", environment, dataset, 5, t, seed, (("steps", 60),))
         for t in (0.0, 1.0)
@@ -1001,7 +1000,9 @@ def test_a_curve_on_images_and_on_texts(dataset, environment, monkeypatch):
 
 
 def test_rows_that_have_views_keep_their_shape(monkeypatch):
-    monkeypatch.setattr(language, "_synonyms", lambda: {"good": ["great"], "bad": ["poor"]})
+    monkeypatch.setattr(
+        "robustssl.views.texts._synonyms", lambda: {"good": ["great"], "bad": ["poor"]}
+    )
     pictures = prepare("toy:images", "label", 5, 0)
     assert pictures.split(0.4, views=True).X.dtype == np.uint8
     assert pictures.split(0.4, views=True).X_test.shape[1:] == (6, 6, 3)

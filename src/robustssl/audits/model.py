@@ -27,7 +27,7 @@ LARGEST = 1e100  # of a number; beyond, and infinite, is missing
 # What a file may hold beside what skops trusts and the classes of robustssl.algorithms.
 _PARTS = {
     *("robustssl.audits.model.Model", "robustssl.audits.model.column_of"),
-    *("robustssl.preprocessing.OneScale", "robustssl.preprocessing._flat"),
+    *("robustssl.preprocessing.OneScale", "robustssl.encoders.pixels._flat"),
     *(
         "numpy.dtype",
         "sklearn.tree._tree.Tree",

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from robustssl.views.families import VIEWS, Views
+from robustssl.views import VIEWS, Views
 
 BLOCK = 50  # steps whose rows are drawn at once, whatever else is drawn
 NUMBERS = 2**21  # about as many are drawn at once

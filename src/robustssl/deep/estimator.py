@@ -24,7 +24,7 @@ from robustssl.deep.types import Batch, Loss, Rows, Shape, State
 from robustssl.errors import InputError, unknown
 from robustssl.method import Family
 from robustssl.spec import parse
-from robustssl.views.families import VIEWS, views_of
+from robustssl.views import VIEWS, views_of
 
 BUDGETS: dict[str, dict[str, Any]] = {
     "quick": {},

@@ -20,7 +20,7 @@ from robustssl.deep.batches import BLOCK, Batches, Problem, start
 from robustssl.deep.net import Net
 from robustssl.deep.types import Batch, Rows, Shape, State
 from robustssl.errors import InputError
-from robustssl.views.families import Views
+from robustssl.views import Views
 
 Mode = Literal["eager", "graph", "compile"]
 

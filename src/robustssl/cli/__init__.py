@@ -12,8 +12,8 @@ from robustssl.errors import InputError
 
 app = typer.Typer(
     name="robustssl",
-    help="What happens to a semi-supervised learner when its unlabeled data are not like its "
-    "labeled data? Run a study, then report on it; `robustssl run quickstart` is a good start.",
+    help="Benchmark semi-supervised learning when unlabeled data are inconsistent with labeled "
+    "data. To start, try `robustssl run quickstart`, then `robustssl report`.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -49,14 +49,17 @@ def _version(asked: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None: ...
 
 
 def main() -> None:
     """The console script: invalid input prints one sentence and exits with code 2."""
-    sys.path.append(str(Path.cwd()))  # where `module:object` may live
+    sys.path.append(str(Path.cwd()))  # so that `module:object` is found there
     try:
         app()
     except (InputError, OSError) as error:

@@ -12,7 +12,7 @@ StoreOption = Annotated[
     typer.Option(
         "--store",
         "-s",
-        help="What keeps the records: a file (SQLite), or postgresql+psycopg://USER@HOST/DATABASE.",
+        help="The store of records: an SQLite file, or postgresql+psycopg://USER@HOST/DATABASE.",
     ),
 ]
 
@@ -23,4 +23,4 @@ class Format(StrEnum):
     json = "json"
 
 
-FormatOption = Annotated[Format, typer.Option("--format", "-f")]
+FormatOption = Annotated[Format, typer.Option("--format", "-f", help="Output format.")]

@@ -1,4 +1,4 @@
-"""The audit of a user's own data."""
+"""The command that audits a user's own data."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,31 +10,34 @@ from robustssl.cli._print import err, say
 
 def audit(
     labeled: Annotated[
-        str, typer.Argument(help="A csv or Parquet file, or a folder of images, CLASS/file.")
+        str, typer.Argument(help="CSV or Parquet file, or folder of images (CLASS/file).")
     ],
     unlabeled: Annotated[
         str | None,
-        typer.Argument(help="The same without labels; may be left out if some targets are empty."),
+        typer.Argument(
+            help="The same without labels; by default, the labeled rows whose target is empty."
+        ),
     ] = None,
-    target: Annotated[
-        str, typer.Option("--target", "-t", help="The column that holds the classes.")
-    ] = "",
-    text: Annotated[
-        str | None, typer.Option(help="The column to learn from, if it holds texts.")
-    ] = None,
+    target: Annotated[str, typer.Option("--target", "-t", help="Column of the classes.")] = "",
+    text: Annotated[str | None, typer.Option(help="Column of texts to learn from.")] = None,
     drop: Annotated[
-        list[str] | None, typer.Option(help="A column to leave out, such as an id or a date.")
+        list[str] | None,
+        typer.Option(help="Column to ignore, such as an id or a date; may be repeated."),
     ] = None,
     algorithm: Annotated[
         list[str] | None,
-        typer.Option("--algorithm", "-a", help="Try these methods; five quick ones by default."),
+        typer.Option(
+            "--algorithm", "-a", help="Method to try; may be repeated. By default, five quick ones."
+        ),
     ] = None,
     folder: Annotated[
-        Path, typer.Option("--out", "-o", help="The folder for the page and the model.")
+        Path, typer.Option("--out", "-o", help="Folder to write the page and the model to.")
     ] = Path("audit"),
 ) -> None:
-    """Say of your own data whether the unlabeled rows are like the labeled ones, whether they would
-    help or harm, and what to use. It takes a minute or two.
+    """Audit your own data: are the unlabeled rows worth using?
+
+    Estimates how inconsistent the unlabeled rows are with the labeled ones and whether they would
+    help or harm, and recommends a method. It takes a minute or two.
     """
     from robustssl import audits
     from robustssl.audits.gains import METHODS

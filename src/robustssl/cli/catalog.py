@@ -1,4 +1,4 @@
-"""What there is to choose from."""
+"""The command that lists algorithms, environments, datasets and studies."""
 
 import csv
 import json
@@ -23,7 +23,7 @@ def list_(
     kind: Annotated[Kind, typer.Argument(help="What to list.")],
     format_: FormatOption = Format.table,
 ) -> None:
-    """List the algorithms, environments, datasets or studies there are."""
+    """List all algorithms, environments, datasets or studies."""
     from robustssl import registry
     from robustssl.studies.named import NAMED
 

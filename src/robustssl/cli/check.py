@@ -1,4 +1,4 @@
-"""The contracts of algorithms, environments and datasets."""
+"""The command that checks the contract of an algorithm, an environment or a dataset."""
 
 from typing import Annotated
 
@@ -9,11 +9,16 @@ from robustssl.cli._print import say
 
 def check(
     name: Annotated[
-        str, typer.Argument(help="An algorithm, environment or dataset, maybe your own.")
+        str,
+        typer.Argument(
+            help="Name of an algorithm, environment or dataset, or your own as module:object."
+        ),
     ],
-    dataset: Annotated[str, typer.Option(help="The dataset to check an environment on.")] = "wine",
+    dataset: Annotated[
+        str, typer.Option(help="Dataset on which to check an environment.")
+    ] = "wine",
 ) -> None:
-    """Check that an algorithm, an environment or a dataset keeps its promises."""
+    """Check the contract of an algorithm, environment or dataset."""
     from robustssl import checks
 
     verdicts = {

@@ -1,4 +1,4 @@
-"""The datasets: listed, fetched and found."""
+"""Commands that list, download and locate datasets."""
 
 from typing import Annotated
 
@@ -7,31 +7,29 @@ import typer
 from robustssl.cli._print import print_table, say
 from robustssl.spec import parse
 
-app = typer.Typer(
-    help="The datasets: which there are, fetching them, where they lie.", no_args_is_help=True
-)
+app = typer.Typer(help="List, download and locate datasets.", no_args_is_help=True)
 
 
 @app.command("list")
 def list_() -> None:
-    """List the datasets, and which of them are at hand."""
+    """List the datasets, and whether each is on this machine."""
     from robustssl import registry
     from robustssl.downloads.cache import place
 
-    def at_hand(name: str) -> str:
+    def available(name: str) -> str:
         if name in ("image_folder", "table"):
-            return "yours"
+            return "your own"
         bundled = name in ("iris", "wine", "digits", "breast_cancer")
         return "yes" if bundled or place(name).is_dir() else "no"
 
     rows = registry.catalog("dataset")
-    columns = ["name", "at hand", "summary"]
-    print_table(columns, [[r["name"], at_hand(r["name"]), r["summary"]] for r in rows])
+    columns = ["name", "available", "summary"]
+    print_table(columns, [[r["name"], available(r["name"]), r["summary"]] for r in rows])
 
 
 @app.command()
 def fetch(names: Annotated[list[str], typer.Argument(help="Names of datasets.")]) -> None:
-    """Fetch datasets into the cache, unless they are there, and the encoders they name."""
+    """Download datasets into the cache, and the encoders they use."""
     from robustssl import registry
     from robustssl.encoders.minilm import encode
 
@@ -43,12 +41,12 @@ def fetch(names: Annotated[list[str], typer.Argument(help="Names of datasets.")]
         say(f"  {owner}; licence: {licence}")
         say(f"  sha256 {dataset.sha256}")
         if dataset.meta.get("encoder", "tfidf") != "tfidf":
-            encode(dataset.X[:1].tolist(), dataset.meta["encoder"])  # fetches the encoder too
+            encode(dataset.X[:1].tolist(), dataset.meta["encoder"])  # downloads the encoder
 
 
 @app.command()
-def path(name: Annotated[str, typer.Argument(help="The name of a dataset.")]) -> None:
-    """Say where a fetched dataset lies, or would lie."""
+def path(name: Annotated[str, typer.Argument(help="Name of a dataset.")]) -> None:
+    """Print the folder of the cache that a dataset is downloaded to."""
     from robustssl import registry
     from robustssl.downloads.cache import place
 

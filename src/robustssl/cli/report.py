@@ -1,4 +1,4 @@
-"""What a store holds, shown: tables, figures, pages and metrics."""
+"""Commands that show results: report, site, serve, metrics."""
 
 import signal
 import sys
@@ -15,38 +15,41 @@ from robustssl.cli._print import notes, say
 
 def report(
     store: StoreOption = DEFAULT_STORE,
-    folder: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")] = Path(
-        "report"
-    ),
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")] = Path("report"),
     score: Annotated[
-        str, typer.Option(help="accuracy, balanced_accuracy, macro_f1, auroc or detection.")
+        str, typer.Option(help="Score: accuracy, balanced_accuracy, macro_f1, auroc or detection.")
     ] = "accuracy",
     sort: Annotated[
-        str, typer.Option(help="The metric to sort by: AUC, Acc0, WA, EVM, VS, RCC or gain.")
+        str, typer.Option(help="Metric to sort by: AUC, Acc0, WA, EVM, VS, RCC or gain.")
     ] = "AUC",
     style: Annotated[
-        Path | None, typer.Option(help="A style file of matplotlib, over the project's own.")
+        Path | None,
+        typer.Option(help="Matplotlib style file, applied on top of the default style."),
     ] = None,
     published: Annotated[
-        Path | None, typer.Option(help="Reported results to lay beside the measured ones.")
+        Path | None,
+        typer.Option(help="File or folder of published results to show beside the measured ones."),
     ] = None,
 ) -> None:
-    """Write tables (markdown, csv, JSON, LaTeX) and figures (PNG, SVG, PDF) of a store."""
+    """Write tables and figures of the results in a store.
+
+    Tables are written as Markdown, CSV, JSON and LaTeX, figures as PNG, SVG and PDF.
+    """
     from robustssl import reports
 
     files = reports.report(store, folder, score=score, sort=sort, style=style, published=published)
-    pictures = [f for f in files if f.suffix == ".png"]
-    say("The numbers:", *(f for f in files if f.stem == "table"))
-    say("The pictures (also as .svg and .pdf):", *pictures)
+    say("Tables:", *(f for f in files if f.stem == "table"))
+    say("Figures (also as .svg and .pdf):", *(f for f in files if f.suffix == ".png"))
 
 
 def site(
-    folder: Annotated[Path, typer.Argument(help="The folder to write.")] = Path("site"),
+    folder: Annotated[Path, typer.Argument(help="Folder to write.")] = Path("site"),
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
-    """Build pages that open from disk: overview, leaderboard, explorer, methods and tasks.
+    """Build a website of the results in a store.
 
-    `--store` may also be a file or folder of exported records (jsonl, jsonl.gz).
+    Its pages (overview, leaderboard, explorer, methods and tasks) need no server. `--store` may
+    also be a file or folder of exported records (.jsonl or .jsonl.gz).
     """
     from robustssl import sites
 
@@ -55,17 +58,18 @@ def site(
 
 def serve(
     store: StoreOption = DEFAULT_STORE,
-    port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 8000,
+    port: Annotated[int, typer.Option(help="Port; 0 picks a free one.")] = 8000,
     host: Annotated[
-        str, typer.Option(help="The address; any but 127.0.0.1 lets others read the page.")
+        str,
+        typer.Option(help="Address to listen on; 127.0.0.1 is visible on this machine only."),
     ] = "127.0.0.1",
 ) -> None:
-    """Show the pages of a store, also while it is being filled; read only, on this machine."""
+    """Serve the website of a store and update it while records arrive."""
     from robustssl.sites.serve import Server
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that it tidies up
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that temporary files are removed
     with Server(store, host, port) as server:
-        say(f"{server.url} (Ctrl-C ends it)")
+        say(f"Serving {server.url} (press Ctrl-C to stop)")
         with suppress(KeyboardInterrupt):
             server.serve_forever()
 
@@ -81,26 +85,25 @@ def metrics(
     convention: Annotated[
         Convention,
         typer.Option(
-            help="definition: exact integrals; published: as the published tables were computed; "
-            "re-ssl: the five numbers of RE-SSL."
+            help="definition: exact integrals; published: as in the published tables; "
+            "re-ssl: the five metrics of RE-SSL."
         ),
     ] = Convention.definition,
     format_: FormatOption = Format.table,
     score: Annotated[
         str | None,
-        typer.Option(help="The column to take; `score` where there is one, else accuracy."),
+        typer.Option(help="Column of the score; by default `score`, or accuracy if there is none."),
     ] = None,
     intervals: Annotated[
         bool,
-        typer.Option(
-            "--intervals", help="Add estimate, low and high of a 95% interval over seeds."
-        ),
+        typer.Option("--intervals", help="Add a 95% interval over seeds: estimate, low and high."),
     ] = False,
 ) -> None:
-    """Compute AUC, Acc0, WA, EVM, VS and RCC of every curve in a file or folder of results.
+    """Compute robustness metrics of every curve in a file or folder.
 
-    A file is a csv with the columns algorithm, t, seed, score (more columns tell curves apart), a
-    raw published file, exported records (jsonl) or a store (sqlite).
+    The metrics are AUC, Acc0, WA, EVM, VS and RCC. A file is a CSV file with the columns algorithm,
+    t, seed and score (any other column distinguishes curves), a raw published file, exported
+    records (.jsonl) or a store (.sqlite).
     """
     from robustssl.analysis.table import metrics
 

@@ -1,4 +1,4 @@
-"""Running a study, and how far it is."""
+"""Commands that run a study and show its progress."""
 
 from typing import Annotated, Any
 
@@ -9,52 +9,71 @@ from robustssl.cli._print import duration, say, warn
 
 
 def run(
-    study: Annotated[str, typer.Argument(help="A study's name, or a YAML file.")],
+    study: Annotated[str, typer.Argument(help="Name of a built-in study, or a YAML file.")],
     store: StoreOption = DEFAULT_STORE,
     algorithm: Annotated[
         list[str] | None,
         typer.Option(
-            "--algorithm", "-a", help="One more than the study has, such as my_module:Mine."
+            "--algorithm",
+            "-a",
+            help="Also run this algorithm, such as my_module:Mine; may be repeated.",
         ),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="A part of the study: dataset=wine, algorithm=tsvm, environment=label."),
+        typer.Option(
+            help="Run only a part of the study, such as dataset=wine, algorithm=tsvm or "
+            "environment=label; may be repeated."
+        ),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option("--workers", "-w", help="Processes; all cores by default.")
+        int | None,
+        typer.Option("--workers", "-w", help="Number of processes; by default, one per core."),
     ] = None,
     retry: Annotated[
-        bool, typer.Option("--retry", help="Run cells again that failed before.")
+        bool, typer.Option("--retry", help="Also run the cells that failed before.")
     ] = False,
     keep_predictions: Annotated[
         bool,
-        typer.Option("--keep-predictions", help="Keep the test predictions, not only a digest."),
+        typer.Option(
+            "--keep-predictions", help="Store the test predictions, not only their digest."
+        ),
     ] = False,
     engine: Annotated[
-        str, typer.Option(help="local: processes on this machine; ray: a Ray cluster.")
+        str, typer.Option(help="local (processes on this machine) or ray (a Ray cluster).")
     ] = "local",
     address: Annotated[
-        str | None, typer.Option(help="Of a running Ray cluster; without, one is started here.")
+        str | None,
+        typer.Option(help="Address of a running Ray cluster; by default, one is started here."),
     ] = None,
     gpu_share: Annotated[
         float,
-        typer.Option(help="The part of a GPU that a curve of nets takes; 0.25: four at once."),
+        typer.Option(
+            help="Share of a GPU for each process that trains nets; 0.25 runs four per GPU."
+        ),
     ] = 1.0,
     time_limit: Annotated[
-        float | None, typer.Option(help="Seconds after which a cell is ended, as failed.")
+        float | None, typer.Option(help="Seconds that a cell may take; a slower cell fails.")
     ] = None,
     memory_limit: Annotated[
-        float | None, typer.Option(help="Gigabytes beyond which a process gets none, as failed.")
+        float | None,
+        typer.Option(
+            help="Gigabytes of memory that a process may use; a cell that needs more fails."
+        ),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say how many cells and about how long; run none.")
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Only estimate how many cells would run and for how long; write nothing.",
+        ),
     ] = False,
 ) -> None:
-    """Run the cells of a study that the store lacks.
+    """Run the cells of a study that are not in the store yet.
 
-    Stop it whenever you like and run it again: it goes on where it was. `robustssl list studies`
-    shows the named studies. A study of your own is a YAML file:
+    A cell is one algorithm on one dataset in one environment, at one t and seed. You can stop a run
+    at any time; the same command continues it. `robustssl list studies` lists the built-in studies.
+    Your own study is a YAML file:
 
     \b
         algorithms: [supervised_logistic, self_training]
@@ -85,23 +104,29 @@ def run(
             memory_limit=memory_limit,
         )
     except KeyboardInterrupt:
-        warn("\nStopped. What is done is kept; the same command goes on from here.")
+        warn("\nStopped. Finished cells are kept; run the same command to continue.")
         raise typer.Exit(130) from None
     _print_status(result)
     if result.failed:
-        warn("Run again with --retry to try the failed cells once more.")
+        warn("To run the failed cells again, add --retry.")
         raise typer.Exit(1)
 
 
 def status(
-    study: Annotated[str | None, typer.Argument(help="Count its cells alone.")] = None,
+    study: Annotated[
+        str | None,
+        typer.Argument(help="Count only the cells of this study (a name or a YAML file)."),
+    ] = None,
     store: StoreOption = DEFAULT_STORE,
     logs: Annotated[
-        bool, typer.Option("--logs", help="Show where in the code a cell of each reason failed.")
+        bool,
+        typer.Option("--logs", help="For every reason of failure, show the traceback of one cell."),
     ] = False,
 ) -> None:
-    """Say what a store holds: cells done, failed (with the reasons), missing, stale, and how long
-    the rest will take, in all and of each study that was run in it.
+    """Show the progress of the studies in a store.
+
+    Counts the cells that are done, failed (with the reasons), missing or stale (run with another
+    version of the code), and estimates the time left; in total, and for each study in the store.
     """
     from robustssl.execution import status as states
 
@@ -114,10 +139,11 @@ def status(
 
 
 def _print_plan(plan: Any) -> None:
-    about = f", about {duration(plan.seconds)} with {plan.workers} at a time" if plan.left else ""
+    workers = "1 worker" if plan.workers == 1 else f"{plan.workers} workers"
+    about = f", about {duration(plan.seconds)} with {workers}" if plan.left else ""
     say(f"{plan.cells} cells: {plan.done} done, {plan.failed} failed, {plan.left} to run{about}.")
     for problem in plan.problems:
-        warn(f"A cell that was tried failed: {problem}")
+        warn(f"A trial cell failed: {problem}")
 
 
 def _print_status(status: Any, of_a_study: bool = True) -> None:
@@ -127,10 +153,10 @@ def _print_status(status: Any, of_a_study: bool = True) -> None:
 
 
 def _progress(status: Any, of_a_study: bool = True) -> str:
-    stale = f", {status.stale} stale (of another version)" if status.stale else ""
+    stale = f", {status.stale} stale (run with another version)" if status.stale else ""
     left = f", about {duration(status.left)} left" if status.missing and status.left else ""
     missing = f", {status.missing} missing" if of_a_study else ""
     return (
         f"{status.cells} cells: {status.done} done, {status.failed} failed{missing}{stale}; "
-        f"{duration(status.seconds)} of work done{left}."
+        f"{duration(status.seconds)} of computation{left}."
     )

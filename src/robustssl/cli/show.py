@@ -1,4 +1,4 @@
-"""An algorithm in words, an environment in a picture."""
+"""Commands that describe an algorithm and draw an environment."""
 
 import inspect
 from pathlib import Path
@@ -9,16 +9,20 @@ import typer
 from robustssl.cli._print import say
 from robustssl.spec import parse, spell
 
-app = typer.Typer(
-    help="What an algorithm is, or what an environment does, in a picture.", no_args_is_help=True
-)
+app = typer.Typer(help="Describe an algorithm, or draw an environment.", no_args_is_help=True)
 
 
 @app.command()
 def algorithm(
-    name: Annotated[str, typer.Argument(help="An algorithm, such as tsvm, maybe your own.")],
+    name: Annotated[
+        str,
+        typer.Argument(help="Name of an algorithm, such as tsvm, or your own as module:object."),
+    ],
 ) -> None:
-    """Say what an algorithm is: its formula, options, presets, budgets and baseline."""
+    """Describe an algorithm.
+
+    Prints its formula, options, presets, budgets and baseline.
+    """
     from robustssl import registry
 
     name, _ = parse(name)
@@ -41,15 +45,18 @@ def algorithm(
 
 @app.command()
 def environment(
-    name: Annotated[str, typer.Argument(help="An environment, such as label or feature.")],
-    dataset: Annotated[str, typer.Option(help="The dataset to show it on.")] = "wine",
+    name: Annotated[str, typer.Argument(help="Name of an environment, such as label or feature.")],
+    dataset: Annotated[str, typer.Option(help="Dataset to draw.")] = "wine",
     folder: Annotated[
-        Path, typer.Option("--out", "-o", help="The pictures, without their suffix.")
+        Path, typer.Option("--out", "-o", help="Path of the pictures, without suffix.")
     ] = Path("environment"),
-    labels: Annotated[int, typer.Option(help="Labels per class.")] = 5,
-    seed: Annotated[int, typer.Option(help="The seed that draws the rows.")] = 0,
+    labels: Annotated[int, typer.Option(help="Number of labels per class.")] = 5,
+    seed: Annotated[int, typer.Option(help="Random seed that selects the rows.")] = 0,
 ) -> None:
-    """Draw what happens to the unlabeled data as t grows: at t = 0, 0.5 and 1."""
+    """Draw how an environment changes the unlabeled data.
+
+    The pictures show t = 0 (consistent), 0.5 and 1 (inconsistent).
+    """
     from robustssl.pictures.environment import show
 
-    say("The pictures:", *show(name, dataset, folder, labels, seed))
+    say("Pictures:", *show(name, dataset, folder, labels, seed))

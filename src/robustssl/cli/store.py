@@ -1,4 +1,4 @@
-"""Stores: exported, imported, checked and merged."""
+"""Commands that export, import, check and merge stores."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,27 +8,29 @@ import typer
 from robustssl.cli._options import DEFAULT_STORE, StoreOption
 from robustssl.cli._print import say, warn
 
-app = typer.Typer(help="Stores: whether one is sound, and two made one.", no_args_is_help=True)
+app = typer.Typer(help="Check a store, or merge two.", no_args_is_help=True)
 
 
 def export(
     file: Annotated[
-        Path, typer.Argument(help="A .jsonl file (everything) or a .csv file (scores).")
+        Path, typer.Argument(help="File to write: .jsonl (whole records) or .csv (scores only).")
     ],
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
-    """Write the records of a store to a file that others can import or open."""
+    """Write the records of a store to a file."""
     from robustssl.records import files as results
 
     count = results.export(store, file)
-    say(f"{count} records in {file}")
+    say(f"{count} records written to {file}")
 
 
 def import_(
-    file: Annotated[str, typer.Argument(help="A .jsonl file that `export` wrote, or a .jsonl.gz.")],
+    file: Annotated[
+        str, typer.Argument(help="File written by `robustssl export`: .jsonl or .jsonl.gz.")
+    ],
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
-    """Add exported records to a store. What the store holds already is never overwritten."""
+    """Add exported records to a store. Records already there are never overwritten."""
     from robustssl.records import files as results
 
     _print_loaded(results.load(file, store))
@@ -36,7 +38,10 @@ def import_(
 
 @app.command()
 def check(store: StoreOption = DEFAULT_STORE) -> None:
-    """Say whether a store is sound: the file, and that every record is whole and in its place."""
+    """Check that a store is intact.
+
+    Checks the database file, that every record can be read, and that its key matches its cell.
+    """
     from robustssl.records.store import Store
 
     with Store(store, create=False) as opened:
@@ -50,19 +55,19 @@ def check(store: StoreOption = DEFAULT_STORE) -> None:
 
 @app.command()
 def merge(
-    source: Annotated[str, typer.Argument(help="The store whose records are added.")],
+    source: Annotated[str, typer.Argument(help="Store to read the records from.")],
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
-    """Add the records of a store to another. What that holds already is never overwritten."""
+    """Add the records of another store to a store. Records already there are never overwritten."""
     from robustssl.records import files as results
 
     _print_loaded(results.merge(source, store))
 
 
 def _print_loaded(loaded: Any) -> None:
-    say(f"{loaded.added} records added, {loaded.known} known already")
+    say(f"{loaded.added} records added, {loaded.known} already there")
     if loaded.conflicts:
-        warn(f"{len(loaded.conflicts)} differ from the store's, which stay:")
+        warn(f"{len(loaded.conflicts)} records differ from those in the store, which are kept:")
         for cell in loaded.conflicts[:10]:
             warn(f"  {cell}")
         raise typer.Exit(1)

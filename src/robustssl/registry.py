@@ -158,11 +158,14 @@ def inspected(kind: Kind, name: str) -> About:
         if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     }
     required = tuple(k for k, p in parameters.items() if p.default is p.empty)
+    bases = thing.__mro__[1:] if inspect.isclass(thing) else ()
+    shared = [base for base in bases if parameters.keys() & vars(base).get("__annotations__", {})]
     return About(
         name,
         version=int(getattr(home, "version", 1)),
         summary=" ".join(own.partition("\n\n")[0].split()),
         text="\n\n".join(dict.fromkeys(filter(None, said))),
+        shared_text="\n\n".join(filter(None, map(inspect.getdoc, shared))),
         options={k: p.default for k, p in parameters.items() if k not in required},
         required=required,
         texts=tuple(k for k, p in parameters.items() if p.annotation in (str, str | None)),

@@ -26,7 +26,7 @@ def algorithm(
 
     name, _ = parse(name)
     found = registry.about("algorithm", name)
-    say(f"{found.text}\n")
+    say("\n\n".join(filter(None, (found.text, found.shared_text))) + "\n")
     say("options:  " + spell(name, found.options))
     for preset, values in found.presets.items():
         say(f"preset {preset}: " + spell(name, values))

@@ -7,7 +7,6 @@ them.
 import hashlib
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustssl.errors import InputError
+from robustssl.records.catalog import entry
 
 Arrays = dict[str, npt.NDArray[Any]]
 T = TypeVar("T")
@@ -42,8 +42,8 @@ def cache() -> Path:
 
 def place(name: str) -> Path:
     """The folder of a dataset in the cache; each version of a dataset has its own."""
-    version = getattr(sys.modules.get(f"robustssl.datasets.{name}"), "version", 1)
-    return cache() / f"{name}-{version}"
+    found = entry("dataset", name)
+    return cache() / f"{name}-{found.version if found else 1}"
 
 
 def fetch(name: str, sources: Sequence[Source], build: Callable[[Arrays], T]) -> T:

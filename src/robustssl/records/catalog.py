@@ -24,7 +24,8 @@ class About:
     """What a thing that has a name says of itself.
 
     `options` are its options with their defaults, but for the `required` ones; `texts` are those
-    that take a text. `text` is all its documentation, `summary` the first sentence. `look` is the
+    that take a text. `text` is its documentation, `summary` the first sentence, `shared_text` tells
+    of the options that it shares with other algorithms. `look` is the
     place of an algorithm in the order of colours, kept for good. `data` is the kind of data that a
     dataset holds.
     """
@@ -33,6 +34,7 @@ class About:
     version: int = 1
     summary: str = ""
     text: str = ""
+    shared_text: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()

@@ -1,5 +1,6 @@
 """Commands that make and check submissions of results."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -42,16 +43,36 @@ def validate(
     """Check submissions, and run a sample of their cells again.
 
     A submission must be complete, come from the current version of the code, have used the right
-    rows, and repeat its scores in the cells that are run again.
+    rows, and repeat its scores in the cells that are run again. A frozen one may come from an older
+    version; only its cells of the current version are run again.
     """
-    from robustssl.checks.submissions import validate
+    from robustssl.checks.validation import validate
 
     broken = False
     for folder in folders:
-        problems = validate(folder, sample, seed)
+        problems = validate(folder, sample, seed, partial(say, f"{folder}:"))
         broken |= bool(problems)
         for problem in problems[:20]:
             warn(f"{folder}: {problem}")
         say(f"{folder}: {len(problems) or 'no'} problems")
     if broken:
         raise typer.Exit(1)
+
+
+@app.command()
+def freeze(
+    folders: Annotated[list[Path], typer.Argument(help="Folders of submissions.")],
+    commit: Annotated[
+        str | None, typer.Option(help="Commit that made the records; by default, the current one.")
+    ] = None,
+) -> None:
+    """Freeze submissions before the code changes.
+
+    Writes the commit and the list of cells into study.yaml, so that the submission stays valid when
+    later versions of the code would make other numbers.
+    """
+    from robustssl.checks.validation import freeze
+
+    for folder in folders:
+        freeze(folder, commit)
+        say(f"{folder}: frozen")

@@ -50,12 +50,12 @@ def read_text(path: Path) -> str:
     return text
 
 
-def read_records(path: Path) -> list[Record]:
-    """The records of a file, a line each."""
+def read_records(path: Path, strict: bool = False) -> list[Record]:
+    """The records of a file, a line each; `strict`: each must have its digest."""
 
     def read(number: int, line: str) -> Record:
         try:
-            return Record.from_json(line)
+            return Record.from_json(line, strict)
         except InputError as error:
             raise InputError(f"{path}, line {number}: {error}") from error
 

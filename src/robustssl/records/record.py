@@ -81,9 +81,9 @@ class Record:
         return json.dumps({**document, "sha256": _sha256(document)}, allow_nan=False)
 
     @classmethod
-    def from_json(cls, text: str) -> "Record":
+    def from_json(cls, text: str, strict: bool = False) -> "Record":
         """The record of a line that `to_json` wrote; refused if its key does not fit its cell, or
-        its digest (which records of version 0.1 lack) what it holds.
+        its digest what it holds. Records of version 0.1 have no digest: `strict` refuses them.
         """
         try:
             document = json.loads(text)
@@ -103,6 +103,8 @@ class Record:
             raise InputError(f"not a record: {type(error).__name__}: {error}") from error
         if made.key != key:
             raise InputError(f"the key {key} does not belong to the cell {made.cell}")
+        if strict and sha256 is None:
+            raise InputError(f"the record of {made.cell} has no digest")
         if altered:
             raise InputError(f"the record of {made.cell} was altered: its digest does not fit it")
         return made

@@ -48,7 +48,7 @@ def odd_payload() -> Payload:
         for drawn, kind in zip("aabbcdef", "lflflfff", strict=True)
     ]
     curves = []
-    for task, (method, baseline) in product(range(len(tasks)), enumerate([None, 0, 0, 3, None])):
+    for task, (method, baseline) in product(range(len(tasks)), enumerate([None, 0, 0, 0, None])):
         grid, who = int(task == 5), 2 if task == 6 else int(rng.integers(2))
         if method == 2 and task % 3 == 0:
             who = 3

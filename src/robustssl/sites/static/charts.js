@@ -8,7 +8,7 @@ const BLACK = "#000000";  // the colour of baselines, white on a dark page
 export function drawChart(host, lines, label) {
   host.replaceChildren();
   if (!lines.length) {
-    host.append(make("p", {}, "Nothing to draw: choose methods in the table."));
+    host.append(make("p", {}, "There is nothing to draw for these choices."));
     return;
   }
   const coloured = lines.map(line => line.colour === BLACK ? {...line, colour: css("--ink-line")} : line);

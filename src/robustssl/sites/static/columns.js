@@ -14,7 +14,7 @@ export const METHOD = {name: "method", low: true, heading: true, of: row => meth
 export const TASK = {name: "task", low: true, heading: true, of: row => DATA.tasks[row.task].name,
   write: row => link("tasks", DATA.tasks[row.task], olderMark(row.older || DATA.tasks[row.task].older ? 1 : 0))};
 
-const GAIN = {name: "gain", of: row => row.gain?.estimate, write: row => gainText(row, methodOf(row)),
+const GAIN = {name: "gain", wrap: true, of: row => row.gain?.estimate, write: row => gainText(row, methodOf(row)),
   title: "Over the same learner on the labeled data alone, with a 95% interval over seeds"};
 const GAIN_RANGE = {name: "gainRange", label: "gain without one dataset", of: row => row.gainRange?.[0],
   write: row => rangeText(row.gainRange, signed), title: "The least and the largest gain when one of the datasets is left out"};

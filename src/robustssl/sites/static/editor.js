@@ -15,6 +15,7 @@ function outline(ts, values) {
   return `${toX(0)},${toY(0)} ${points} ${toX(1)},${toY(0)}`;
 }
 
+/* `changed` is told the new values of a density drawn by hand. */
 export function drawDensity(host, density, changed) {
   const area = makeSvg("polyline", {class: "area"});
   const svg = makeSvg("svg", {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "density"}, area);
@@ -47,7 +48,7 @@ function drawByHand(svg, area, {ts, values}, changed) {
     values[i] = clip(Math.round(value * 100) / 100, 0, 1);
     if (!values.some(x => x > 0)) values[i] = before;
     place();
-    changed();
+    changed(values);
   }));
   svg.append(...handles);
   place();

@@ -33,17 +33,18 @@ function methodLink(row) {
 }
 
 export function explanation(row, tasks, state) {
-  const names = tasks.slice(0, 9).map(task => taskName(DATA.tasks[task])).join("; ");
-  return make("p", {}, "A method is safe if it was compared with the same learner on the labeled data alone on every task and is worse than "
+  const text = "A method is safe if it was compared with the same learner on the labeled data alone on every task and is worse than "
     + "it, beyond chance, on none. The safest is the one of these whose 95% interval has the highest lower end. "
-    + `Means are over ${counted(tasks.length, "task")} (${names}${tasks.length > 9 ? "; …" : ""}), `
-    + `at least ${counted(Math.min(...row.seeds), "seed")} each, with t about ${state.share}% (a Beta density around it).`);
+    + `Means are over ${counted(tasks.length, "task")}, at least ${counted(Math.min(...row.seeds), "seed")} each, `
+    + `with t about ${state.share}% (a Beta density around it).`;
+  return make("div", {}, make("p", {}, text), taskList(`The ${counted(tasks.length, "task")}`, tasks));
 }
 
-/* The first few, and the best baseline. */
+/* The first few, the first baseline and the first few others. */
 export function safetyTable(rows, tasks, state) {
-  const baseline = rows.find(row => methodOf(row).supervised), shown = rows.slice(0, SHOWN);
-  if (baseline && !shown.includes(baseline)) shown.push(baseline);
+  const baselines = rows.filter(row => methodOf(row).supervised), others = rows.filter(row => !baselines.includes(row));
+  const wanted = new Set([...rows.slice(0, SHOWN), ...baselines.slice(0, 1), ...others.slice(0, SHOWN / 2)]);
+  const shown = rows.filter(row => wanted.has(row));
   const several = shown.some(row => row.eaRange);
   const heads = ["method", `expected ${scoreName(state)}`, "gain over labeled alone", ...several ? ["gain without one dataset"] : [],
     "on its worst task", "harms on"];
@@ -58,6 +59,10 @@ export function safetyTable(rows, tasks, state) {
       make("tbody", {}, ...shown.map(line))));
 }
 
+function taskList(text, tasks) {
+  return make("details", {}, make("summary", {}, text), tasks.map(task => taskName(DATA.tasks[task])).join("; "));
+}
+
 function worstText(row) {
   const worst = worstGain(row.safety.gains);
   return worst ? interval(worst, signed) : "";
@@ -65,8 +70,7 @@ function worstText(row) {
 
 function harms(row, tasks) {
   const {harmed, unknown, safe} = row.safety, where = places => `${places.length} of ${counted(tasks.length, "task")}`;
-  const names = places => places.map(k => taskName(DATA.tasks[tasks[k]])).join("; ");
-  const list = (text, places) => make("details", {}, make("summary", {}, text), names(places));
+  const list = (text, places) => taskList(text, places.map(k => tasks[k]));
   if (safe) return ["none"];
   return [
     ...harmed.length ? [list(where(harmed), harmed)] : [],

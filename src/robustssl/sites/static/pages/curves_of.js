@@ -2,7 +2,7 @@
 import {drawChart} from "../charts.js";
 import {METHOD, TASK, curveColumns, scoreName} from "../columns.js";
 import {readDensity} from "../density.js";
-import {find} from "../elements.js";
+import {find, make, unique} from "../elements.js";
 import {bindFilters} from "../filters.js";
 import {lineOf} from "../lines.js";
 import {DATA} from "../page.js";
@@ -24,11 +24,17 @@ export function methodPage() {
   const method = Number(document.body.dataset.number);
   bindPage(TASK,
     state => DATA.tasks.flatMap((_, task) => ranking(DATA, [task], [method], state).map(row => ({...row, task}))),
-    (rows, state) => rows.slice(0, COLOURS.length * DASHES.length).map(({task}, k) => {
+    (rows, state) => drawnTasks(rows).map((task, k) => {
       const line = lineOf(DATA, method, [task], state);
       return line && {...line, name: taskName(DATA.tasks[task]), colour: COLOURS[k % COLOURS.length],
         dash: DASHES[Math.floor(k / COLOURS.length)]};
     }));
+}
+
+/* Oracles and ceilings last, and no more than there are looks. */
+function drawnTasks(rows) {
+  const tasks = rows.map(row => row.task), ordinary = tasks.filter(task => !DATA.tasks[task].access);
+  return unique([...ordinary, ...tasks]).slice(0, COLOURS.length * DASHES.length);
 }
 
 function bindPage(first, rowsOf, linesOf) {
@@ -39,7 +45,9 @@ function bindPage(first, rowsOf, linesOf) {
   function update(focus) {
     const rows = rowsOf(state);
     sortedTable(table, curveColumns(state, first), rows, state, update);
-    drawChart(find("#chart"), linesOf(rows, state).filter(Boolean), state.show === "gain" ? "gain over the baseline" : scoreName(state));
+    const lines = linesOf(rows, state).filter(Boolean), host = find("#chart");
+    drawChart(host, lines, state.show === "gain" ? "gain over the baseline" : scoreName(state));
+    if (lines.length < rows.length) host.append(make("p", {className: "small"}, `Drawn: ${lines.length} of ${rows.length} curves.`));
     writeState(state);
     focusColumn(table, focus);
   }

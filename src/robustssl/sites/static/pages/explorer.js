@@ -80,8 +80,8 @@ function drawMethods(chosen, tasks, state) {
 
 function bindDensity(state, update) {
   const kind = find("#density-kind"), a = find("#beta-a"), b = find("#beta-b");
-  const draw = () => drawDensity(find("#density"), state.density, () => {
-    state.p = "hand:" + state.density.values.join(",");
+  const draw = () => drawDensity(find("#density"), state.density, values => {
+    state.p = "hand:" + values.join(",");
     update();
   });
   const redraw = () => {

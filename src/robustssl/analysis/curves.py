@@ -1,7 +1,7 @@
 """The curves of a frame, each with what tells it from others."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -48,14 +48,14 @@ class KeyedCurve:
     ts: Array
     scores: Array
     seeds: tuple[Any, ...]
-    name: str
+    digests: npt.NDArray[Any] | None = None
+    name: str = ""
     method: Method | None = None
     drawn: str = ""
     data: str = "other"
     versions: tuple[int, ...] = ()
     older: bool = False
     rows: float = np.nan
-    digests: npt.NDArray[Any] | None = None
     seconds: float = np.nan
 
     @property
@@ -106,62 +106,68 @@ def curves(frame: pd.DataFrame) -> list[KeyedCurve]:
     of_records = "versions" in frame
     extra = [name for name in frame if name not in _ASIDE and name not in KEYS]
     keys = [*KEYS[:-1], *([] if of_records else extra), KEYS[-1]]
-    names = method_names(frame) if of_records else {}
+    if frame.empty:
+        return []
+    group = frame.groupby(keys, dropna=False, sort=False).ngroup().to_numpy()
+    order = np.argsort(group, kind="stable")
+    columns = {str(name): frame[name].to_numpy() for name in frame}
+    said = _said(frame, columns) if of_records else (lambda rows: {})
     found = []
-    for values, group in frame.groupby(keys, dropna=False, sort=False):
-        key = {k: None if pd.isna(v) else v for k, v in zip(keys, values, strict=True)}
-        points = _points(key, group)
-        if points is None:
-            continue
-        ts, seeds, scores, digests = points
-        said = _said(group, names) if of_records else {"name": str(key["algorithm"])}
-        found.append(KeyedCurve(key, ts, scores, seeds, digests=digests, **said))
+    for rows in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
+        values = {name: columns[name][rows[0]] for name in keys}
+        key = {name: None if pd.isna(value) else value for name, value in values.items()}
+        points = _points(key, {name: column[rows] for name, column in columns.items()})
+        if points is not None:
+            described = {"name": str(key["algorithm"]), **said(rows)}
+            found.append(KeyedCurve(key, *points, **described))
     return found
 
 
 def _points(
-    key: dict[str, Any], group: pd.DataFrame
-) -> tuple[Array, tuple[Any, ...], Array, npt.NDArray[Any] | None] | None:
-    """The grid, the seeds that have all of it, their scores and the digests of predictions."""
-    row, seeds = pd.factorize(group.seed, sort=True)
-    column, ts = pd.factorize(group.t, sort=True)
+    key: dict[str, Any], of: Mapping[str, npt.NDArray[Any]]
+) -> tuple[Array, Array, tuple[Any, ...], npt.NDArray[Any] | None] | None:
+    """The grid, and of the seeds that have all of it the scores and digests of predictions."""
+    seeds, row = np.unique(of["seed"], return_inverse=True)
+    ts, column = np.unique(of["t"], return_inverse=True)
     points = np.full((len(seeds), len(ts)), np.nan)
-    points[row, column] = group.score
-    words = label_of(key)
-    if np.count_nonzero(~np.isnan(points)) < len(group):
-        raise InputError(f"two scores for one t and seed of {words}")
+    points[row, column] = of["score"]
+    if np.count_nonzero(~np.isnan(points)) < len(row):
+        raise InputError(f"two scores for one t and seed of {label_of(key)}")
     whole = ~np.isnan(points).any(1)
     if not whole.all():
-        warnings.warn(
-            f"{words}: {(~whole).sum()} of {len(points)} seeds lack a point and are left out",
-            stacklevel=3,
-        )
+        told = f"{(~whole).sum()} of {len(points)} seeds lack a point and are left out"
+        warnings.warn(f"{label_of(key)}: {told}", stacklevel=3)
     if not whole.any():
         return None
     digests = None
-    if "digest" in group:
+    if "digest" in of:
         digests = np.full(points.shape, None, object)
-        digests[row, column] = group.digest
+        digests[row, column] = of["digest"]
         digests = digests[whole]
-    return np.asarray(ts, float), tuple(seeds[whole].tolist()), points[whole], digests
+    return np.asarray(ts, float), points[whole], tuple(seeds[whole].tolist()), digests
 
 
-def _said(group: pd.DataFrame, names: dict[str, str]) -> dict[str, Any]:
-    """What the records of a curve say beside their scores."""
-    first = group.iloc[0]
-    method = Method(
-        first.method, first.algorithm, first.budget, first.family, first.supervised, first.baseline
-    )
-    return {
-        "name": names[first.algorithm],
-        "method": method,
-        "drawn": first.drawn,
-        "data": first["data"],
-        "versions": tuple(first.versions[1:]),
-        "older": bool(first.older),
-        "rows": float(group.test_rows.min()),
-        "seconds": float(group.seconds.mean()),
-    }
+def _said(
+    frame: pd.DataFrame, of: Mapping[str, npt.NDArray[Any]]
+) -> Callable[[npt.NDArray[np.intp]], dict[str, Any]]:
+    """What the records of a curve, given by their rows, say beside their scores."""
+    names = method_names(frame)
+    fields = ("method", "algorithm", "budget", "family", "supervised", "baseline")
+
+    def said(rows: npt.NDArray[np.intp]) -> dict[str, Any]:
+        first = rows[0]
+        return {
+            "name": names[of["algorithm"][first]],
+            "method": Method(*(of[name][first] for name in fields)),
+            "drawn": of["drawn"][first],
+            "data": of["data"][first],
+            "versions": tuple(of["versions"][first][1:]),
+            "older": bool(of["older"][first]),
+            "rows": float(of["test_rows"][rows].min()),
+            "seconds": float(of["seconds"][rows].mean()),
+        }
+
+    return said
 
 
 @dataclass(frozen=True, eq=False)

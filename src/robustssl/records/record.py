@@ -5,6 +5,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from robustssl.cell import Cell, Versions, cell_key
@@ -50,7 +51,7 @@ class Record:
         if self.error is None and not self.scores:
             raise InputError(f"a record needs scores or an error: {self.cell}")
 
-    @property
+    @cached_property
     def key(self) -> str:
         return cell_key(self.cell, self.versions)
 

@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -115,7 +116,7 @@ def _write_pages(
     for i, task in enumerate(data["tasks"]):
         rows = good[(good.environment == task["environment"]) & (good.dataset == task["dataset"])]
         drawn = [list(versions[1:]) == task["versions"] for versions in rows.versions]
-        rows = rows[(rows.labels == task["labels"]) & drawn]
+        rows = rows[(rows.labels == task["labels"]) & np.array(drawn)]
         name = task["page"].removesuffix(".html")
         columns = [*KEYS, "t", "seed", *SCORES, "seconds", "key"]
         rows[columns].to_csv(folder / "records" / f"{name}.csv", index=False)

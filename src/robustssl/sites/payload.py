@@ -4,6 +4,7 @@ Expected scores under any density of t, gains, ranks and their intervals over ta
 scores, by the rule of `robustssl.analysis.tasks`; `static/rule.js` computes it in the browser.
 """
 
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -92,24 +93,25 @@ def _metrics(found: Sequence[KeyedCurve]) -> list[dict[str, list[list[Any]]]]:
     """Of each curve the metrics: value of the mean curve, estimate with its interval, note."""
     if not found:
         return []
-    tables = {name: metric_table(found, name, intervals=True) for name in _CONVENTIONS}
+    tables = [metric_table(found, name, intervals=True).to_dict("records") for name in _CONVENTIONS]
     return [
         {
             name: [
                 [*(_plain(row[f"{metric}{end}"]) for end in _ENDS), str(row[f"{metric}_note"])]
                 for metric in metrics_of(name)
             ]
-            for name, row in ((name, table.iloc[i]) for name, table in tables.items())
+            for name, row in zip(_CONVENTIONS, rows, strict=True)
         }
-        for i in range(len(found))
+        for rows in zip(*tables, strict=True)
     ]
 
 
 _ENDS = ("", "_estimate", "_low", "_high")
 
 
-def _plain(value: Any) -> float | None:
-    return float(value) if np.isfinite(value) else None
+def _plain(value: float) -> float | None:
+    """A number that is shown to three decimals, None where it is undefined."""
+    return round(value, 6) if math.isfinite(value) else None
 
 
 def _describe_tasks(

@@ -28,6 +28,7 @@ from robustssl.audits.gains import STEPS, TS, Gains, accuracy_alone, measure, po
 from robustssl.audits.mixture import _within, estimate_mixture, estimate_share
 from robustssl.audits.model import Model
 from robustssl.audits.model_file import load_model, save_model
+from robustssl.audits.page import describe
 from robustssl.audits.reading import read
 
 # Estimates
@@ -165,7 +166,7 @@ def test_each_way_to_lose_a_column_is_told():
     t, lost = compare_columns(of_frames(frame, other, "cultivar"))
     told = {column.name: column.problem for column in lost}
     assert told["ash"] == told["magnesium"] == "missing"
-    assert told["alcohol"] == "the same value in every row"
+    assert told["alcohol"] == "the same value in every unlabeled row"
     assert told["hue"] == "numbers in the labeled rows, words in the unlabeled rows"
     assert "another scale: about 0.001 times" in told["proline"]
     assert "50% of the unlabeled rows and in 0% of the labeled" in told["flavanoids"]
@@ -323,6 +324,8 @@ def test_models_of_version_0_1_give_the_same_answers(kind, tmp_path):
     [
         (("robustssl.features", "_flat"), ("robustssl.features", "_other")),
         (("robustssl.features", "_flat"), ("robustssl.registry", "own")),
+        (("robustssl.features", "_flat"), ("robustssl.algorithms._guesses", "trusted")),
+        (("robustssl.features", "_flat"), ("robustssl.algorithms.self_training", "Any")),
         (("robustssl.audits.model", "Model"), ("robustssl.features", "Model")),
     ],
 )
@@ -606,6 +609,9 @@ def test_an_audit_is_saved_from_python_too(made, tmp_path):
     model = load_model(page.parent / "model.skops")
     assert list(model.predict(wine())) == list(made.model.predict(wine()))
     assert made.save(page.parent) == page  # over an earlier audit
+    said = describe(made, page)
+    assert re.search(r"distribution +0\.30 \[0\.20, 0\.40\] +of the rows differ", said)
+    assert re.search(r"label +n/a +unknown: there is no column", said)
 
 
 @pytest.mark.parametrize("name", ["index.html", "rows.csv", "model.skops"])

@@ -29,7 +29,7 @@ NO_TEXT = "Rows with an empty text were left out: {rows}."
 
 # How the unlabeled rows have lost a column
 MISSING = "missing"
-CONSTANT = "the same value in every row"
+CONSTANT = "the same value in every unlabeled row"
 OTHER_TYPE = "{} in the labeled rows, {} in the unlabeled rows"
 NEW_WORDS = "{:.0%} of the unlabeled rows have a value that no labeled row has"
 OTHER_SCALE = "on another scale: about {} times as spread out as in the labeled rows"
@@ -183,8 +183,8 @@ def auroc(audit: Audit) -> str:
         )
     p = "p < 0.001" if found.p < 0.001 else f"p = {found.p:.3f}"
     return (
-        "A random forest tells unlabeled from labeled rows that it was not trained on with an "
-        f"AUROC of {found.auroc:.2f} (0.5 is chance; {p})."
+        "Tested on rows that it was not trained on, a random forest tells unlabeled from labeled "
+        f"rows with an AUROC of {found.auroc:.2f} (0.5 is chance; {p})."
     )
 
 
@@ -198,10 +198,10 @@ def classes(audit: Audit) -> str:
     if np.abs(labeled - found.classes).max() < 0.1:
         return ""
     both = zip(names, found.classes, labeled, strict=True)
-    told = ", ".join(f"{name} {share:.0%} ({known:.0%})" for name, share, known in both)
+    told = ", ".join(f"class {name} = {share:.0%} ({known:.0%})" for name, share, known in both)
     return (
-        "Estimated shares of the classes among the unlabeled rows that are consistent, and in "
-        f"parentheses among the labeled rows: {told}."
+        "Estimated share of each class among the consistent unlabeled rows (in parentheses: among "
+        f"the labeled rows): {told}."
     )
 
 

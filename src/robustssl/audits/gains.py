@@ -80,10 +80,7 @@ def measure(
     algorithms: Sequence[str],
     step: Callable[[], None] = lambda: None,
 ) -> Gains:
-    """The gains of some algorithms, in STEPS steps.
-
-    inconsistent: the probability of each unlabeled row to be inconsistent.
-    """
+    """The gains, in STEPS steps; inconsistent: the probability that an unlabeled row is."""
     baselines = {name: baseline_of(name) for name in algorithms}
     every = (*dict.fromkeys(baselines.values()), *algorithms)
     folds, twins = _folds(pair)
@@ -174,10 +171,8 @@ def baseline_of(algorithm: str) -> str:
 
 
 def pools(inconsistent: npt.NDArray[np.float64], n: int) -> tuple[Rows, Rows]:
-    """n rows that look consistent, and n that look inconsistent.
-
-    Each row is drawn to be one or the other by its probability; where one kind is short, the rows
-    of the other kind that are nearest to it fill up.
+    """n rows that look consistent, and n that look inconsistent: each row is drawn to be one or the
+    other by its probability; if there are too few of one kind, the most similar others fill up.
     """
     rng = np.random.default_rng(0)
     drawn, order = rng.random(len(inconsistent)) < inconsistent, rng.random(len(inconsistent))

@@ -92,4 +92,5 @@ def _is_our_class(name: str) -> bool:
     module, _, attribute = name.rpartition(".")
     if not module.startswith("robustssl.algorithms."):
         return False
-    return isclass(getattr(import_module(module), attribute, None))
+    found = getattr(import_module(module), attribute, None)
+    return isclass(found) and found.__module__ == module

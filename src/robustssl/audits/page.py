@@ -1,7 +1,5 @@
-"""How an audit is laid out: as a page with figures, and as text in the terminal."""
+"""How an audit is laid out: as a page, and as text in the terminal."""
 
-import io
-import re
 import textwrap
 from importlib import metadata
 from importlib.resources import files
@@ -11,15 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from matplotlib.figure import Figure
 from tabulate import tabulate
 
 from robustssl.audits import advice
 from robustssl.audits.audit import Audit
-from robustssl.audits.gains import TS, Gains
+from robustssl.audits.figure import draw_gains_over_t, svg
+from robustssl.audits.gains import Gains
 from robustssl.audits.model_file import save_model
 from robustssl.errors import InputError
-from robustssl.reports.style import looks, style
 
 PAGE, ROWS, MODEL = "index.html", "rows.csv", "model.skops"
 MARK = "<title>Audit · robustssl</title>"  # of a page that may be replaced
@@ -69,7 +66,7 @@ def describe(audit: Audit, page: Path, width: int = 80) -> str:
 
     def wrap(*texts: str) -> list[str]:
         return [
-            textwrap.fill(text, width, initial_indent="  ", subsequent_indent="  ")
+            textwrap.indent(textwrap.fill(text, width - 2, break_on_hyphens=False), "  ")
             for text in texts
             if text
         ]
@@ -169,40 +166,8 @@ def _render(audit: Audit) -> str:
         words=advice,
         mark=MARK,
         css=files("robustssl.sites").joinpath("static", "style.css").read_text("utf-8"),
-        figure=_svg(draw_gains_over_t(audit)),
+        figure=svg(draw_gains_over_t(audit)),
         loading=advice.loading(audit.pair.kind, MODEL),
         rows_file=ROWS,
         version=metadata.version("robustssl"),
     )
-
-
-def draw_gains_over_t(audit: Audit) -> Figure:
-    """The gain of each method over its baseline as t grows, and the t of these rows."""
-    gains, t = audit.gains, audit.inconsistency.distribution
-    with style():
-        figure = Figure(figsize=(7, 3.4), layout="constrained")
-        panel = figure.add_subplot()
-        panel.axvspan(t.low, t.high, color="#eeeeee", linewidth=0, label=advice.T_HERE)
-        panel.axhline(0, color="#444444", linewidth=0.8)
-        for name, look in looks(gains.baselines).items():
-            folds = len(gains.curves[name])
-            alone = gains.scores[gains.baselines[name]][:folds, None]
-            difference = gains.curves[name] - alone
-            bands = [gains.interval(values) for values in difference.T]
-            panel.plot(TS, difference.mean(0), label=name, **look)
-            low, high = [band.low for band in bands], [band.high for band in bands]
-            panel.fill_between(TS, low, high, color=look["color"], alpha=0.1, linewidth=0)
-        panel.set(xlabel=advice.T_AXIS, ylabel="gain")
-        panel.set_xlim(0, 1)
-        figure.legend(loc="outside right upper", frameon=False)
-    return figure
-
-
-def _svg(figure: Figure) -> str:
-    """The svg element, without the XML declaration before it."""
-    text = io.StringIO()
-    with style():
-        figure.savefig(
-            text, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        )
-    return re.sub(r"^.*?(?=<svg)", "", text.getvalue(), flags=re.DOTALL)

@@ -52,7 +52,8 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:
     from robustssl.analysis.curve import Curve  # noqa: F401
     from robustssl.analysis.table import metrics  # noqa: F401
-    from robustssl.audits import audit, load_model  # noqa: F401
+    from robustssl.audits.audit import audit  # noqa: F401
+    from robustssl.audits.model_file import load_model  # noqa: F401
     from robustssl.cell import Cell  # noqa: F401
     from robustssl.data import Dataset, Split  # noqa: F401
     from robustssl.errors import InputError  # noqa: F401

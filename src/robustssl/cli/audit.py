@@ -40,12 +40,13 @@ def audit(
     help or harm, and recommends a method. It takes a minute or two.
     """
     from robustssl import audits
+    from robustssl.audits.audit import STEPS
     from robustssl.audits.gains import METHODS
-    from robustssl.audits.page import check_folder, describe, write_audit
+    from robustssl.audits.page import check_folder, describe
     from robustssl.execution.progress import watch
 
     check_folder(folder)
-    with watch(audits.STEPS, err, "steps") as seen:
+    with watch(STEPS, err, "steps") as seen:
         found = audits.audit(
             *(labeled, unlabeled, target),
             text=text,
@@ -53,5 +54,5 @@ def audit(
             algorithms=algorithm or METHODS,
             step=lambda: seen.step(False),
         )
-    page = write_audit(found, folder)
+    page = found.save(folder)
     say(describe(found, page))

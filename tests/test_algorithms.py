@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 import robustssl
-from robustssl import checks, registry
+from robustssl import InputError, checks, registry
 from robustssl.algorithms import tsvm
 from robustssl.algorithms.cast import density
 from robustssl.algorithms.label_propagation import authors_gamma
@@ -28,10 +28,10 @@ from robustssl.algorithms.safe_ensemble import nearest_mixture
 from robustssl.algorithms.tri_training import bootstrap, choose
 from robustssl.algorithms.tsvm import switch
 from robustssl.checks import algorithms as contracts
-from robustssl.spec import parse, spell
+from robustssl.spec import check_options, parse, spell
 
 ALGORITHMS = [
-    n for n in registry.names("algorithm") if not hasattr(robustssl.algorithm(n), "fit_together")
+    n for n in registry.names("algorithm") if registry.algorithm(n).family == "statistical"
 ]
 SUPERVISED = [n for n in ALGORITHMS if getattr(robustssl.algorithm(n), "supervised", False)]
 SEMI = [n for n in ALGORITHMS if n not in SUPERVISED]
@@ -251,7 +251,7 @@ def test_covariances_are_shrunk_towards_the_pooled_one_and_its_diagonal():
     assert covariances() == pytest.approx((4 * own + 2 * target) / 6, rel=1e-4)
     assert covariances(covariance="tied") == pytest.approx(np.stack([target] * 3), rel=1e-4)
     assert (covariances(covariance="diag")[:, 0, 1] == 0).all()
-    with pytest.raises(robustssl.InputError, match="did you mean 'diag'"):
+    with pytest.raises(InputError, match="did you mean 'diag'"):
         covariances(covariance="diagonal")
 
 
@@ -563,15 +563,25 @@ def test_the_safe_ensemble_mixes_its_members():
 @pytest.mark.parametrize(
     ("spec", "sentence"),
     [
-        ("label_spreading[alpha=1]", "alpha = 1.0, but it is a number from 0 below 1"),
-        ("label_spreading[n_neighbors=0]", "n_neighbors = 0, but it is a whole number from 1 on"),
-        ("tsvm[max_switches=0]", "max_switches = 0"),
-        ("tsvm[C=-1]", "C = -1.0"),
-        ("ssgmm[shrinkage=-1]", "shrinkage = -1.0"),
-        ("tri_training[svms=4]", "svms = 4, but it is a whole number from 0 up to 3"),
-        ("assemble[beta=1]", "beta = 1, but"),
-        ("co_training[additions=0]", "additions = 0"),
-        ("cast[rounds=0]", "rounds = 0"),
+        ("label_spreading[alpha=1]", "alpha must be at least 0 and below 1, got 1"),
+        (
+            "label_spreading[n_neighbors=0]",
+            "n_neighbors must be a whole number of at least 1, got 0",
+        ),
+        ("label_spreading[n_neighbors=2.5]", "must be a whole number of at least 1, got 2.5"),
+        ("label_spreading[gamma=null]", "gamma must be above 0, got None"),
+        ("label_spreading[gamma=wide]", "gamma must be above 0, got 'wide'"),
+        ("label_propagation[steps=1.5]", "steps must be a whole number of at least 1, got 1.5"),
+        ("tsvm[max_switches=0]", "max_switches must be a whole number of at least 1, got 0"),
+        ("tsvm[C=-1]", "C must be above 0, got -1"),
+        ("ssgmm[shrinkage=-1]", "shrinkage must be at least 0, got -1"),
+        ("ssgmm[covariance=3]", "unknown covariance '3'; there is: diag, full, tied"),
+        ("tri_training[svms=4]", "svms must be a whole number of at least 0 and at most 3, got 4"),
+        ("assemble[beta=1]", "beta must be above 0 and below 1, got 1"),
+        ("assemble[base=trees]", "unknown base 'trees'; did you mean 'tree'?"),
+        ("self_training[threshold=nan]", "threshold must be at least 0 and below 1, got nan"),
+        ("co_training[additions=0]", "additions must be a whole number of at least 1, got 0"),
+        ("cast[rounds=0]", "rounds must be a whole number of at least 1, got 0"),
     ],
 )
 def test_options_out_of_range_are_refused(spec, sentence):
@@ -579,6 +589,26 @@ def test_options_out_of_range_are_refused(spec, sentence):
     X, hidden, _ = blobs()
     with pytest.raises(ValueError, match=re.escape(sentence)):
         robustssl.estimator(name, **options).fit(X, hidden)
+
+
+SPECS = {"random_state", "net", "device", "ggr base"}  # not numbers, and not one of a few words
+
+
+@pytest.mark.parametrize("name", registry.names("algorithm"))
+def test_every_option_says_which_values_it_may_have(name):
+    for option in registry.defaults("algorithm", name):
+        if not {option, f"{name} {option}"} & SPECS:
+            with pytest.raises(InputError):
+                check_options(registry.algorithm(name), {option: object()})
+                pytest.fail(f"annotate {option} with a Range (see robustssl.spec) or a Literal")
+
+
+@pytest.mark.parametrize("name", registry.names("algorithm"))
+def test_defaults_and_presets_are_within_their_ranges(name):
+    for preset in (None, *registry.presets(name)):
+        registry.estimator(name, preset=preset)._check_options()
+    for budget in getattr(registry.algorithm(name), "budgets", ()):
+        registry.estimator(name, budget=budget)._check_options()
 
 
 def test_a_string_is_not_the_number():

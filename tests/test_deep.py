@@ -41,7 +41,7 @@ from robustssl.nets.wide_resnet import WideResNet
 from robustssl.spec import parse
 from robustssl.splits import prepare
 
-DEEP = [n for n in registry.names("algorithm") if hasattr(robustssl.algorithm(n), "fit_together")]
+DEEP = [n for n in registry.names("algorithm") if registry.algorithm(n).family == "deep"]
 SEMI = [n for n in DEEP if n != "supervised_net"]
 THRESHOLDED = [n for n in SEMI if "threshold" in registry.defaults("algorithm", n)]
 # Whose thresholds are zero at the start, or whose unlabeled loss has other parts.
@@ -478,11 +478,11 @@ def test_a_gpu_that_is_not_there_is_missed():
     ("given", "sentence"),
     [
         ({"device": "cuba"}, "no device 'cuba'"),
-        ({"precision": "fp8"}, "no precision 'fp8'"),
+        ({"precision": "fp8"}, "unknown precision 'fp8'"),
         ({"optimizer": "sdg"}, "did you mean 'sgd'"),
         ({"net": "mpl"}, "did you mean 'mlp'"),
-        ({"ema": 1.0}, "ema = 1.0, but it is a number from 0 below 1"),
-        ({"batch": 0}, "batch = 0, but it is a whole number from 1 on"),
+        ({"ema": 1.0}, "ema must be at least 0 and below 1, got 1"),
+        ({"batch": 0}, "batch must be a whole number of at least 1, got 0"),
         ({"net": "wide_resnet"}, "takes images"),
         ({"steps": 1.5}, "whole number"),
         ({"net": "text_encoder"}, "needs weights"),

@@ -301,8 +301,8 @@ def test_what_does_not_fit_the_data_says_so(spec, dataset, message):
     [
         ("label[mix=ad]", "unknown mix 'ad'; did you mean 'add'"),
         ("label[access=label]", "did you mean 'labels'"),
-        ("label[test=0]", "test is a number of rows, 1 or more, unlike 0"),
-        ("label[unlabeled=few]", "unlike 'few'"),
+        ("label[test=0]", "test must be a whole number of at least 1, got 0"),
+        ("label[unlabeled=few]", "unlabeled must be a whole number of at least 1, got 'few'"),
         ("label+distribution", "cannot compose"),
         ("feature+feature", "cannot compose"),
         ("label+feature+feature", "cannot compose"),

@@ -418,7 +418,7 @@ def test_the_authors_settings(name):
 
 def test_the_study_has_every_robust_deep_method():
     study = robustssl.Study(**NAMED["robust-digits"])
-    deep = {n for n in BUILT_FOR if hasattr(registry.algorithm(n), "fit_together")}
+    deep = {n for n in BUILT_FOR if registry.algorithm(n).family == "deep"}
     assert set(study.algorithms) == deep | {"supervised_net", "fixmatch"}
     assert set(study.environments) == {"distribution", "label", "feature"}
     assert len(study.cells()) == 16 * 3 * 6 * 5
@@ -565,27 +565,27 @@ def test_records_that_lack_a_score_are_known(tmp_path):
     ("spec", "reason"),
     [
         ("ggr[base=fixmtch]", "fixmatch"),
-        ("ggr[base=self_training]", "sees unlabeled rows"),
-        ("ggr[base=supervised_net]", "sees unlabeled rows"),
+        ("ggr[base=self_training]", "learns from unlabeled rows"),
+        ("ggr[base=supervised_net]", "learns from unlabeled rows"),
         ("ggr[base=fix_a_step]", "combines its gradients itself"),
         ("ggr[base=ggr]", "combines its gradients itself"),
         ("ggr[base=fixmatch[ratio=7]]", "give ratio to ggr"),
-        ("ggr[base=fixmatch[threshold=-1]]", "threshold = -1"),
+        ("ggr[base=fixmatch[threshold=-1]]", "threshold must be at least 0, got -1"),
         ("ggr[base=fixmatch[preset=paper]]", "give ratio to ggr"),
         ("ggr[base=fixmatch[random_state=3]]", "give random_state to ggr"),
-        ("mtcf[window=0]", "window = 0"),
-        ("openmatch[start=2]", "start = 2"),
-        ("openmatch[start=nan]", "start = nan"),
-        ("openmatch[agreement=-1]", "agreement = -1"),
-        ("scarf[start=1]", "start = 1"),
-        ("scarf[corruption=1.5]", "corruption = 1.5"),
-        ("bidirectional_adaptation[bound=0.5]", "bound = 0.5"),
-        ("fix_a_step[alpha=0]", "alpha = 0"),
-        ("iomatch[width=0]", "width = 0"),
-        ("scomatch[queue=2]", "queue = 2"),
-        ("ssb[negative=-1]", "negative = -1"),
-        ("feature_dropout[most=1.1]", "most = 1.1"),
-        ("cafa[adversary=-1]", "adversary = -1"),
+        ("mtcf[window=0]", "window must be a whole number of at least 1, got 0"),
+        ("openmatch[start=2]", "start must be at least 0 and at most 1, got 2"),
+        ("openmatch[start=nan]", "start must be at least 0 and at most 1, got nan"),
+        ("openmatch[agreement=-1]", "agreement must be at least 0, got -1"),
+        ("scarf[start=1]", "start must be at least 0 and below 1, got 1"),
+        ("scarf[corruption=1.5]", "corruption must be at least 0 and at most 1, got 1.5"),
+        ("bidirectional_adaptation[bound=0.5]", "bound must be at least 1, got 0.5"),
+        ("fix_a_step[alpha=0]", r"alpha must be at least 1e-06 and at most 1e\+06, got 0"),
+        ("iomatch[width=0]", "width must be a whole number of at least 1, got 0"),
+        ("scomatch[queue=2]", "queue must be at least 0 and at most 1, got 2"),
+        ("ssb[negative=-1]", "negative must be at least 0 and at most 1, got -1"),
+        ("feature_dropout[most=1.1]", "most must be at least 0 and at most 1, got 1.1"),
+        ("cafa[adversary=-1]", "adversary must be at least 0, got -1"),
     ],
 )
 def test_a_base_that_cannot_be_is_refused_before_anything_runs(spec, reason, tmp_path):
@@ -598,7 +598,9 @@ def test_a_preset_of_a_base_whose_ratio_ggr_has_too():
     model = registry.estimator("ggr", base="fixmatch[preset=paper]", ratio=7, steps=2)
     X, y = rows(0)
     assert model.fit(X, y).predict(X).shape == (len(X),)
-    with pytest.raises(InputError, match="base = None, but it is the name of a method"):
+    with pytest.raises(
+        InputError, match="base must be the name of a deep method, such as fixmatch, got None"
+    ):
         registry.estimator("ggr", base=None).fit(X, y)
 
 

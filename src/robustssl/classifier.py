@@ -13,29 +13,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from robustssl import registry
 from robustssl.data import UNLABELED
-from robustssl.errors import InputError
+from robustssl.method import Family
+from robustssl.spec import check_options
 
 Matrix = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
-
-
-# The least and the largest value of an option, wherever it stands; None is always allowed.
-RANGES: dict[str, tuple[float, float]] = {
-    **dict.fromkeys(("n_neighbors", "neighbors", "additions", "max_switches"), (1, np.inf)),
-    **dict.fromkeys(("steps", "rounds", "n_estimators", "max_depth"), (1, np.inf)),
-    **dict.fromkeys(("C", "C_u", "gamma", "learning_rate"), (np.nextafter(0, 1), np.inf)),
-    **dict.fromkeys(("tol", "shrinkage", "threshold"), (0, np.inf)),
-    **dict.fromkeys(("batch", "ratio"), (1, np.inf)),
-    **dict.fromkeys(("weight", "entropy", "radius", "weak", "strong", "weight_decay"), (0, np.inf)),
-    **dict.fromkeys(("clip", "temperature", "sigmas", "warmup"), (np.nextafter(0, 1), np.inf)),
-    **dict.fromkeys(("ema", "decay", "momentum"), (0, np.nextafter(1, 0))),
-    "start": (0, 1),
-    "window": (1, np.inf),
-    "agreement": (0, np.inf),
-    "alpha": (0, np.nextafter(1, 0)),
-    "beta": (np.nextafter(0, 1), np.nextafter(1, 0)),
-    "svms": (0, 3),
-}
 
 
 class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -46,8 +28,8 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     version = 1
+    family: ClassVar[Family] = "statistical"
     baseline: str | None = None
-    ranges: ClassVar[dict[str, tuple[float, float]]] = {}  # where they are not those of RANGES
     checks: ClassVar[dict[str, Any]] = {"dtype": np.float64}  # of scikit-learn's validate_data
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
@@ -88,17 +70,7 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return None
 
     def _check_options(self) -> None:
-        options, ranges = inspect.signature(type(self)).parameters, {**RANGES, **self.ranges}
-        for name, value in self.get_params().items():
-            optional = value is None and NoneType in get_args(options[name].annotation)
-            if name not in ranges or optional:
-                continue
-            whole = isinstance(options[name].default, int)
-            number = isinstance(value, int | np.integer if whole else int | float | np.number)
-            least, most = ranges[name]
-            if not number or not least <= value <= most:
-                kind = "a whole number" if whole else "a number"
-                raise InputError(f"{name} = {value}, but it is {kind} {_interval(least, most)}")
+        check_options(type(self), self.get_params())
 
     def _matched(self, name: str) -> Any:
         """Another algorithm, with the options that both have."""
@@ -123,13 +95,6 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def labeled_part(rows: Matrix, codes: Codes) -> tuple[Matrix, Codes]:
     labeled = codes != UNLABELED
     return rows[labeled], codes[labeled]
-
-
-def _interval(least: float, most: float) -> str:
-    """In words; a bound next to 0 or 1 leaves it out."""
-    low = "above 0" if 0 < least < 1e-300 else f"from {least:g}"
-    high = "" if most == np.inf else " below 1" if 1 - 1e-9 < most < 1 else f" up to {most:g}"
-    return f"{low}{high} on" if not high and low.startswith("from") else f"{low}{high}"
 
 
 class SupervisedClassifier(EncodedClassifier):

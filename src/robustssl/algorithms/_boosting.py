@@ -1,7 +1,7 @@
 """Boosting in which the ensemble itself labels the rows that have no label."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import softmax
@@ -9,9 +9,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from robustssl import registry
 from robustssl.classifier import Codes, Matrix, one_hot
-from robustssl.errors import unknown
 
-BASES = ("tree", "svm")
+Base = Literal["tree", "svm"]
 
 
 @dataclass(frozen=True)
@@ -29,14 +28,12 @@ class Votes:
 
 
 def boost(
-    X: Matrix, y: Codes, D: Matrix, free: Codes, *, base: str, rounds: int, rng: Any
+    X: Matrix, y: Codes, D: Matrix, free: Codes, *, base: Base, rounds: int, rng: Any
 ) -> Votes:
     """Each round a learner f fits the rows with the weights D; with e the weight it gets wrong,
     F <- F + w f, w = (log((1 - e) / e) + log(K - 1)) / 2, the rows that are free take the label of
     F, and D is in proportion to exp(-(F_y - max of the others)).
     """
-    if base not in BASES:
-        raise unknown("base", str(base), BASES)
     classes, every = int(y.max()) + 1, np.arange(len(X))
     F, learned = np.zeros((len(X), classes)), list[tuple[float, Any]]()
     for _ in range(rounds):

@@ -1,15 +1,14 @@
 """One Gaussian a class, from rows that belong to each class with a weight."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 from scipy.special import softmax
 
 from robustssl.classifier import Matrix
-from robustssl.errors import unknown
 
-SHAPES = ("full", "diag", "tied")
+Covariance = Literal["full", "diag", "tied"]
 
 
 @dataclass(frozen=True)
@@ -21,12 +20,10 @@ class Gaussians:
     whiteners: Matrix  # (K, d, d): the inverse Cholesky factors of the covariances
 
     @classmethod
-    def fit(cls, X: Matrix, weights: Matrix, covariance: str, shrinkage: float) -> Self:
+    def fit(cls, X: Matrix, weights: Matrix, covariance: Covariance, shrinkage: float) -> Self:
         """Weighted maximum likelihood, each covariance drawn towards the pooled one and that one
         towards its diagonal, by a prior that weighs as much as `shrinkage` * d rows.
         """
-        if covariance not in SHAPES:
-            raise unknown("covariance", str(covariance), SHAPES)
         N, d = weights.sum(0), X.shape[1]
         means = weights.T @ X / N[:, None]
         scatters = np.stack(

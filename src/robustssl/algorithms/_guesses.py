@@ -3,7 +3,7 @@
 import torch
 from torch.nn.functional import logsigmoid
 
-from robustssl.deep import Tensor, cross_entropy, one_hot
+from robustssl.deep import Net, Tensor, cross_entropy, one_hot
 
 
 def trusted(weak: Tensor, strong: Tensor, threshold: float) -> Tensor:
@@ -27,3 +27,11 @@ def mean_of(kept: Tensor, losses: Tensor) -> Tensor:
     """The mean of the losses that are kept; 0 if none is."""
     weight = kept.to(losses.dtype)
     return (weight * losses).sum() / weight.sum().clamp(min=1)
+
+
+def accepted(net: Net, params: Tensor, rows: Tensor) -> Tensor:
+    """How sure the detector of a row's guess is that the row is of it."""
+    z = net.part("net.features", params, rows)
+    label = net.part("net.head", params, z).argmax(-1, keepdim=True)
+    inside: Tensor = net.part("detector", params, z).sigmoid().gather(1, label)[:, 0]
+    return inside

@@ -1,12 +1,16 @@
 """Mixed rows and targets (Zhang et al., 2018: arXiv:1710.09412), as MixMatch mixes them."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 from robustssl.deep import Tensor
+from robustssl.spec import Range
+
+# The alpha of a Beta distribution whose draws are finite.
+Concentration = Annotated[float, Range(least=1e-6, most=1e6)]
 
 
 def draw(rng: np.random.Generator, alpha: float, steps: int, rows: int) -> npt.NDArray[np.float64]:

@@ -18,6 +18,7 @@ from robustssl.deep import (
     Tensor,
     cross_entropy,
 )
+from robustssl.spec import Decay, NotNegative
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -30,9 +31,9 @@ class AdaMatch(DeepClassifier):
     decay: of the two mean answers.
     """
 
-    threshold: float = 0.9
-    weight: float = 1.0
-    decay: float = 0.99
+    threshold: NotNegative = 0.9
+    weight: NotNegative = 1.0
+    decay: Decay = 0.99
 
     targets = frozenset({"distribution"})
     views = ("weak", "strong", "x_strong")

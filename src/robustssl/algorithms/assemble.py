@@ -1,14 +1,15 @@
 """ASSEMBLE.AdaBoost (Bennett, Demiriz & Maclin, 2002)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import check_random_state
 
-from robustssl.algorithms._boosting import boost
+from robustssl.algorithms._boosting import Base, boost
 from robustssl.classifier import Codes, EncodedClassifier, Matrix
+from robustssl.spec import Count, Range
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -27,10 +28,10 @@ class Assemble(EncodedClassifier):
     authors drew the rows of their trees too; of few rows, trees are poor.)
     """
 
-    base: str = "tree"
-    rounds: int = 30
-    beta: float | None = None
-    neighbors: int = 3
+    base: Base = "tree"
+    rounds: Count = 30
+    beta: Annotated[float, Range(above=0, below=1)] | None = None
+    neighbors: Count = 3
     random_state: int | None = None
 
     baseline = "supervised_boosting"

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import torch
 from torch import nn
 
 from robustssl.algorithms._guesses import trusted
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
+from robustssl.spec import NotNegative, Range
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -20,12 +21,11 @@ class BidirectionalAdaptation(DeepClassifier):
     matching with a linear kernel).
     """
 
-    threshold: float = 0.95
-    weight: float = 1.0
-    bound: float = 10.0
+    threshold: NotNegative = 0.95
+    weight: NotNegative = 1.0
+    bound: Annotated[float, Range(least=1)] = 10.0
 
     targets = frozenset({"distribution"})
-    ranges: ClassVar = {"bound": (1.0, 1e6)}
     views = ("weak", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {"ratio": 7}}
 

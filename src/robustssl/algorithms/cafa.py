@@ -13,6 +13,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits as binary
 from torch.nn.functional import cosine_similarity, softplus
 
 from robustssl.algorithms._guesses import mean_of
+from robustssl.algorithms._mixing import Concentration
 from robustssl.deep import (
     Batch,
     DeepClassifier,
@@ -25,6 +26,7 @@ from robustssl.deep import (
     frozen,
     one_hot,
 )
+from robustssl.spec import Decay, NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -41,17 +43,16 @@ class CAFA(DeepClassifier):
     its last; those of classes are averaged with `decay`, so that they do not wait for an epoch.
     """
 
-    threshold: float = 0.95
-    weight: float = 5.0
-    adversary: float = 0.03
-    temperature: float = 0.5
-    step: float = 0.0014
-    alpha: float = 0.75
-    warmup: float = 0.4
-    decay: float = 0.99
+    threshold: NotNegative = 0.95
+    weight: NotNegative = 5.0
+    adversary: NotNegative = 0.03
+    temperature: Positive = 0.5
+    step: NotNegative = 0.0014
+    alpha: Concentration = 0.75
+    warmup: Positive = 0.4
+    decay: Decay = 0.99
 
     targets = frozenset({"distribution", "label"})
-    ranges: ClassVar = {"alpha": (1e-6, 1e6), "adversary": (0, 1e9), "step": (0, 1e9)}
     views = ("weak", "other")
     presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {"weight": 10.0, "adversary": 1.0}}
 

@@ -8,6 +8,7 @@ from sklearn.neighbors import KernelDensity
 from sklearn.preprocessing import minmax_scale
 
 from robustssl.classifier import Codes, EncodedClassifier, Matrix
+from robustssl.spec import Count, NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -17,12 +18,12 @@ class CAST(EncodedClassifier):
     Guesses that count `threshold` or more are labels of the next round, which starts afresh.
     """
 
-    threshold: float = 0.3
-    alpha: float = 0.2
-    rounds: int = 3
-    n_estimators: int = 100
-    max_depth: int = 6
-    learning_rate: float = 0.3
+    threshold: NotNegative = 0.3
+    alpha: NotNegative = 0.2
+    rounds: Count = 3
+    n_estimators: Count = 100
+    max_depth: Count = 6
+    learning_rate: Positive = 0.3
     random_state: int | None = None
 
     baseline = "supervised_xgboost"

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from robustssl.classifier import Codes, EncodedClassifier, Matrix, to_rows
+from robustssl.spec import Count, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -16,9 +17,9 @@ class CoTraining(EncodedClassifier):
     product of their probabilities.
     """
 
-    rounds: int = 30
-    additions: int = 1
-    C: float = 1.0
+    rounds: Count = 30
+    additions: Count = 1
+    C: Positive = 1.0
     random_state: int | None = None
 
     baseline = "supervised_logistic"

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from robustssl.algorithms._guesses import trusted
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
+from robustssl.spec import NotNegative
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -14,8 +15,8 @@ class DeFixMatch(DeepClassifier):
     be negative, and is not cut off: that would be the bias it takes away.
     """
 
-    threshold: float = 0.95
-    weight: float = 0.5
+    threshold: NotNegative = 0.95
+    weight: NotNegative = 0.5
 
     targets = frozenset({"distribution", "label", "feature"})
     views = ("weak", "strong", "x_strong")

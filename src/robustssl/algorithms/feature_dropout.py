@@ -1,7 +1,6 @@
 """FixMatch that learns to do without features: strong views lack some of them."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +19,7 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
+from robustssl.spec import NotNegative, Share
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -28,13 +28,12 @@ class FeatureDropout(DeepClassifier):
     their mean over the labeled rows: of each row another share, up to `most`.
     """
 
-    threshold: float = 0.95
-    weight: float = 1.0
-    most: float = 0.5
+    threshold: NotNegative = 0.95
+    weight: NotNegative = 1.0
+    most: Share = 0.5
 
     targets = frozenset({"feature"})
     takes = frozenset({"table", "text"})
-    ranges: ClassVar = {"most": (0, 1)}
     views = ("weak", "strong", "x_strong")
 
     @property

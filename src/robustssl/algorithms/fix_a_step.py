@@ -20,6 +20,7 @@ from robustssl.deep import (
     frozen,
     one_hot,
 )
+from robustssl.spec import NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -30,13 +31,12 @@ class FixAStep(DeepClassifier):
     alpha: the authors' .5 is for images; rows of a table that are mixed as much are like none.
     """
 
-    threshold: float = 0.95
-    weight: float = 1.0
-    alpha: float = 0.1
-    temperature: float = 0.5
+    threshold: NotNegative = 0.95
+    weight: NotNegative = 1.0
+    alpha: _mixing.Concentration = 0.1
+    temperature: Positive = 0.5
 
     targets = frozenset({"label"})
-    ranges: ClassVar = {"alpha": (1e-6, 1e6)}
     views = ("weak", "other", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {"ratio": 7, "alpha": 0.5},

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
+from robustssl.spec import NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -13,9 +14,9 @@ class FixMatch(DeepClassifier):
     temperature: the published runs sharpened guesses by .5 before they asked for their confidence.
     """
 
-    threshold: float = 0.95
-    weight: float = 1.0
-    temperature: float = 1.0
+    threshold: NotNegative = 0.95
+    weight: NotNegative = 1.0
+    temperature: Positive = 1.0
 
     views = ("weak", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {

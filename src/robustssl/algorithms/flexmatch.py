@@ -16,6 +16,7 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
+from robustssl.spec import NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -25,9 +26,9 @@ class FlexMatch(DeepClassifier):
     at the start, so that every guess is trusted.
     """
 
-    threshold: float = 0.95
-    weight: float = 1.0
-    warmup: float = 0.4
+    threshold: NotNegative = 0.95
+    weight: NotNegative = 1.0
+    warmup: Positive = 0.4
 
     views = ("weak", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {

@@ -17,6 +17,7 @@ from robustssl.deep import (
     frozen,
     one_hot,
 )
+from robustssl.spec import Decay, NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -29,10 +30,10 @@ class FreeMatch(DeepClassifier):
     decay: the authors' .999 needs thousands of steps to leave its start.
     """
 
-    weight: float = 1.0
-    warmup: float = 0.4
-    fairness: float = 0.01
-    decay: float = 0.99
+    weight: NotNegative = 1.0
+    warmup: Positive = 0.4
+    fairness: NotNegative = 0.01
+    decay: Decay = 0.99
 
     views = ("weak", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {

@@ -32,7 +32,7 @@ class GGR(DeepClassifier):
     def _base(self) -> Any:
         if not isinstance(self.base, str):
             raise InputError(
-                f"base = {self.base}, but it is the name of a method, such as fixmatch"
+                f"base must be the name of a deep method, such as fixmatch, got {self.base}"
             )
         mine = {k: v for k, v in self.get_params(deep=False).items() if k != "base"}
         made = _made(self.base, tuple(sorted({**mine, "random_state": None}.items())))
@@ -99,9 +99,7 @@ def _made(spec: str, shared: tuple[tuple[str, Any], ...]) -> DeepClassifier:
     name, options = parse(registry.canonical("algorithm", spec))
     kind = registry.algorithm(name)
     if not issubclass(kind, DeepClassifier):
-        raise InputError(
-            f"the base of ggr is a deep method that sees unlabeled rows, unlike {name}"
-        )
+        raise InputError(f"base must be a deep method that learns from unlabeled rows, got {name}")
     for option, value in options.items():
         if dict(shared).get(option, value) != value:
             raise InputError(f"give {option} to ggr, which shares it with its base")

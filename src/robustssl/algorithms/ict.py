@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from robustssl.algorithms._mixing import Concentration
 from robustssl.deep import (
     Batch,
     DeepClassifier,
@@ -17,6 +18,7 @@ from robustssl.deep import (
     frozen,
     mse_loss,
 )
+from robustssl.spec import NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -27,11 +29,10 @@ class ICT(DeepClassifier):
     weight: the authors' 100 drowns the few labels of a table.
     """
 
-    weight: float = 5.0
-    alpha: float = 0.5
-    warmup: float = 0.4
+    weight: NotNegative = 5.0
+    alpha: Concentration = 0.5
+    warmup: Positive = 0.4
 
-    ranges: ClassVar = {"alpha": (1e-6, 1e6)}
     views = ("weak",)
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {"weight": 100.0},

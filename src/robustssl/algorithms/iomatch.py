@@ -19,6 +19,7 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
+from robustssl.spec import Count, Decay, NotNegative, Share
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -32,16 +33,15 @@ class IOMatch(DeepClassifier):
     mean answer, which is the authors' mean of 128 batches in their long runs.
     """
 
-    threshold: float = 0.95
-    open_threshold: float = 0.5
-    weight: float = 1.0
-    open_weight: float = 1.0
-    width: int = 128
-    start: float = 0.1
-    decay: float = 0.99
+    threshold: NotNegative = 0.95
+    open_threshold: NotNegative = 0.5
+    weight: NotNegative = 1.0
+    open_weight: NotNegative = 1.0
+    width: Count = 128
+    start: Share = 0.1
+    decay: Decay = 0.99
 
     targets = frozenset({"label"})
-    ranges: ClassVar = {"width": (1, 1e6), "open_weight": (0, 1e9), "open_threshold": (0, 1e9)}
     views = ("weak", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {"ratio": 7, "start": 1 / 256, "decay": 0.992}

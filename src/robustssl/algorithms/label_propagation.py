@@ -10,6 +10,7 @@ from scipy.cluster.hierarchy import linkage
 from robustssl.algorithms._graph import kernel, neighbors, roots, scaled, solve
 from robustssl.algorithms._votes import KernelVotes, NeighborVotes
 from robustssl.classifier import Codes, EncodedClassifier, Matrix, one_hot, to_rows
+from robustssl.spec import Count, NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -23,10 +24,10 @@ class LabelPropagation(EncodedClassifier):
     standardised rows the sparse graph is better and faster, so it is the default.
     """
 
-    n_neighbors: int | None = 7
-    gamma: float | None = None
-    steps: int | None = None
-    tol: float = 1e-3
+    n_neighbors: Count | None = 7
+    gamma: Positive | None = None
+    steps: Count | None = None
+    tol: NotNegative = 1e-3
 
     baseline = "supervised_kernel"
     presets: ClassVar[dict[str, dict[str, Any]]] = {

@@ -1,11 +1,12 @@
 """Label Spreading (Zhou et al., 2004: Learning with local and global consistency)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from robustssl.algorithms._graph import kernel, neighbors, roots, scaled, solve
 from robustssl.algorithms._votes import KernelVotes, NeighborVotes
 from robustssl.classifier import Codes, EncodedClassifier, Matrix, one_hot, to_rows
+from robustssl.spec import Count, Positive, Range
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -18,9 +19,9 @@ class LabelSpreading(EncodedClassifier):
     more than most tables deserve, so the default is that of scikit-learn.
     """
 
-    n_neighbors: int | None = 7
-    gamma: float = 1.0
-    alpha: float = 0.2
+    n_neighbors: Count | None = 7
+    gamma: Positive = 1.0
+    alpha: Annotated[float, Range(least=0, below=1)] = 0.2
 
     baseline = "supervised_kernel"
     presets: ClassVar[dict[str, dict[str, Any]]] = {

@@ -14,6 +14,7 @@ from robustssl.deep import (
     frozen,
     mse_loss,
 )
+from robustssl.spec import NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -24,8 +25,8 @@ class MeanTeacher(DeepClassifier):
     weight: the authors' 100 is for images, whose views differ more than noisy rows of a table.
     """
 
-    weight: float = 5.0
-    warmup: float = 0.4
+    weight: NotNegative = 5.0
+    warmup: Positive = 0.4
 
     views = ("weak", "other")
     presets: ClassVar[dict[str, dict[str, Any]]] = {

@@ -20,6 +20,7 @@ from robustssl.deep import (
     mse_loss,
     one_hot,
 )
+from robustssl.spec import NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -30,12 +31,11 @@ class MixMatch(DeepClassifier):
     weight: 75 for images; rows of a table have less to agree on.
     """
 
-    weight: float = 10.0
-    alpha: float = 0.75
-    temperature: float = 0.5
-    warmup: float = 0.4
+    weight: NotNegative = 10.0
+    alpha: _mixing.Concentration = 0.75
+    temperature: Positive = 0.5
+    warmup: Positive = 0.4
 
-    ranges: ClassVar = {"alpha": (1e-6, 1e6)}
     views = ("weak", "other")
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {"weight": 75.0},

@@ -25,6 +25,7 @@ from robustssl.deep import (
     frozen,
     one_hot,
 )
+from robustssl.spec import Count, NotNegative, Positive, Share
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -39,15 +40,14 @@ class MTCF(DeepClassifier):
     of a table that are mixed as much are like none.
     """
 
-    weight: float = 10.0
-    alpha: float = 0.1
-    temperature: float = 0.5
-    start: float = 0.0
-    window: int = 3
-    warmup: float = 0.4
+    weight: NotNegative = 10.0
+    alpha: _mixing.Concentration = 0.1
+    temperature: Positive = 0.5
+    start: Share = 0.0
+    window: Count = 3
+    warmup: Positive = 0.4
 
     targets = frozenset({"label"})
-    ranges: ClassVar = {"alpha": (1e-6, 1e6)}
     views = ("weak", "other")
     refresh_every = 10
     presets: ClassVar[dict[str, dict[str, Any]]] = {

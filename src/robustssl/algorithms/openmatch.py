@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn.functional import logsigmoid
 
-from robustssl.algorithms._guesses import mean_of, one_against_all, trusted
+from robustssl.algorithms._guesses import accepted, mean_of, one_against_all, trusted
 from robustssl.deep import (
     Batch,
     DeepClassifier,
@@ -19,6 +19,7 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
+from robustssl.spec import NotNegative, Share
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -32,11 +33,11 @@ class OpenMatch(DeepClassifier):
     a table differ less than those of an image, so agreement weighs more, and certainty less.
     """
 
-    threshold: float = 0.0
-    weight: float = 1.0
-    entropy: float = 0.01
-    agreement: float = 20.0
-    start: float = 0.1
+    threshold: NotNegative = 0.0
+    weight: NotNegative = 1.0
+    entropy: NotNegative = 0.01
+    agreement: NotNegative = 20.0
+    start: Share = 0.1
 
     targets = frozenset({"label"})
     views = ("weak", "other", "strong", "x_strong")
@@ -74,11 +75,3 @@ def entropy(logits: Tensor) -> Tensor:
     """Of all detectors, on average."""
     o = logits.sigmoid()
     return -(o * logsigmoid(logits) + (1 - o) * logsigmoid(-logits)).mean()
-
-
-def accepted(net: Net, params: Tensor, rows: Tensor) -> Tensor:
-    """How sure the detector of a row's guess is that the row is of it."""
-    z = net.part("net.features", params, rows)
-    label = net.part("net.head", params, z).argmax(-1, keepdim=True)
-    inside: Tensor = net.part("detector", params, z).sigmoid().gather(1, label)[:, 0]
-    return inside

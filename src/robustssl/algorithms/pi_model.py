@@ -14,14 +14,15 @@ from robustssl.deep import (
     frozen,
     mse_loss,
 )
+from robustssl.spec import NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PiModel(DeepClassifier):
     """Two weak views of a row have the same answer: CE + weight r MSE(p(w(u)), sg p(w'(u)))."""
 
-    weight: float = 10.0
-    warmup: float = 0.4
+    weight: NotNegative = 10.0
+    warmup: Positive = 0.4
 
     views = ("weak", "other")
     presets: ClassVar[dict[str, dict[str, Any]]] = {

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from robustssl.classifier import Codes, EncodedClassifier, Matrix
+from robustssl.spec import Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -18,7 +19,7 @@ class SafeEnsemble(EncodedClassifier):
     is a mixture of the p_i. Test rows are answered by the same mixture of the learners.
     """
 
-    C: float = 1.0
+    C: Positive = 1.0
 
     baseline = "supervised_logistic"
     presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}

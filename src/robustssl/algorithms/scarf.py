@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ from torch import nn
 from torch.nn.functional import normalize
 
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy
+from robustssl.spec import NotNegative, Positive, Range, Share
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -25,14 +26,13 @@ class SCARF(DeepClassifier):
     1, for many epochs.
     """
 
-    weight: float = 1.0
-    corruption: float = 0.3
-    temperature: float = 0.3
-    start: float = 0.3
+    weight: NotNegative = 1.0
+    corruption: Share = 0.3
+    temperature: Positive = 0.3
+    start: Annotated[float, Range(least=0, below=1)] = 0.3
 
     targets = frozenset({"feature"})
     takes = frozenset({"table", "text"})
-    ranges: ClassVar = {"corruption": (0, 1), "start": (0, np.nextafter(1, 0))}
     views = ("weak",)
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {"corruption": 0.6, "temperature": 1.0, "start": 0.5}

@@ -18,6 +18,7 @@ from robustssl.deep import (
     Tensor,
     cross_entropy,
 )
+from robustssl.spec import Decay, NotNegative, Share
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -32,14 +33,13 @@ class SCOMatch(DeepClassifier):
     others among guesses, by which outliers need more confidence.
     """
 
-    threshold: float = 0.95
-    weight: float = 1.0
-    queue: float = 0.05
-    start: float = 0.3
-    decay: float = 0.99
+    threshold: NotNegative = 0.95
+    weight: NotNegative = 1.0
+    queue: Share = 0.05
+    start: Share = 0.3
+    decay: Decay = 0.99
 
     targets = frozenset({"label"})
-    ranges: ClassVar = {"queue": (0, 1)}
     views = ("weak", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {"ratio": 2}}
 

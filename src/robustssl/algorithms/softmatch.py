@@ -16,6 +16,7 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
+from robustssl.spec import Decay, NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -27,10 +28,10 @@ class SoftMatch(DeepClassifier):
     decay: the authors' .999 needs thousands of steps to leave its start.
     """
 
-    weight: float = 1.0
-    warmup: float = 0.4
-    sigmas: float = 2.0
-    decay: float = 0.99
+    weight: NotNegative = 1.0
+    warmup: Positive = 0.4
+    sigmas: Positive = 2.0
+    decay: Decay = 0.99
 
     views = ("weak", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {

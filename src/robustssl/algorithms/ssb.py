@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 from torch import nn
 from torch.nn.functional import logsigmoid
 
-from robustssl.algorithms._guesses import mean_of, one_against_all, trusted
-from robustssl.algorithms.openmatch import accepted
+from robustssl.algorithms._guesses import accepted, mean_of, one_against_all, trusted
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy
+from robustssl.spec import NotNegative, Share
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -22,13 +22,12 @@ class SSB(DeepClassifier):
     are those of the net. negative: the authors' .01 is reached in long runs only.
     """
 
-    threshold: float = 0.95
-    weight: float = 1.0
-    negative: float = 0.1
-    start: float = 0.4
+    threshold: NotNegative = 0.95
+    weight: NotNegative = 1.0
+    negative: Share = 0.1
+    start: Share = 0.4
 
     targets = frozenset({"label"})
-    ranges: ClassVar = {"negative": (0, 1)}
     views = ("weak", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {"ratio": 2, "start": 475 / 512, "negative": 0.01}

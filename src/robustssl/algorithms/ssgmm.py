@@ -5,8 +5,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from robustssl.algorithms._gaussians import Gaussians
+from robustssl.algorithms._gaussians import Gaussians, Covariance
 from robustssl.classifier import Codes, EncodedClassifier, Matrix, one_hot
+from robustssl.spec import Count, NotNegative
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -20,10 +21,10 @@ class SSGMM(EncodedClassifier):
     rows are added.
     """
 
-    covariance: str = "full"
-    shrinkage: float = 1.0
-    rounds: int = 300
-    tol: float = 1e-5
+    covariance: Covariance = "full"
+    shrinkage: NotNegative = 1.0
+    rounds: Count = 300
+    tol: NotNegative = 1e-5
 
     baseline = "supervised_gaussian"
     presets: ClassVar[dict[str, dict[str, Any]]] = {

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from robustssl.algorithms._gaussians import Gaussians
+from robustssl.algorithms._gaussians import Gaussians, Covariance
 from robustssl.classifier import Codes, Matrix, SupervisedClassifier, one_hot
+from robustssl.spec import NotNegative
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -15,8 +16,8 @@ class SupervisedGaussian(SupervisedClassifier):
     draws every covariance towards the pooled one, and that one towards its diagonal.
     """
 
-    covariance: str = "full"
-    shrinkage: float = 1.0
+    covariance: Covariance = "full"
+    shrinkage: NotNegative = 1.0
 
     def _learn(self, X: Matrix, codes: Codes) -> Any:
         return Gaussians.fit(X, one_hot(codes), self.covariance, self.shrinkage)

@@ -5,6 +5,7 @@ from typing import Any
 
 from robustssl.algorithms._votes import KernelVotes
 from robustssl.classifier import Codes, Matrix, SupervisedClassifier, one_hot
+from robustssl.spec import Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -13,7 +14,7 @@ class SupervisedKernel(SupervisedClassifier):
     what graph methods are without unlabeled rows.
     """
 
-    gamma: float = 1.0
+    gamma: Positive = 1.0
 
     def _learn(self, X: Matrix, codes: Codes) -> Any:
         return KernelVotes(X, one_hot(codes), self.gamma)

@@ -8,6 +8,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from robustssl.algorithms._svm import machine, machines, scale, targets
 from robustssl.classifier import Codes, Matrix, SupervisedClassifier
+from robustssl.spec import NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -16,9 +17,9 @@ class SupervisedSVM(SupervisedClassifier):
     alone. gamma: None is one over the number of features and their variance.
     """
 
-    C: float = 15.0
-    gamma: float | None = None
-    tol: float = 1e-3
+    C: Positive = 15.0
+    gamma: Positive | None = None
+    tol: NotNegative = 1e-3
 
     def _learn(self, X: Matrix, codes: Codes) -> Any:
         gamma = scale(X) if self.gamma is None else self.gamma

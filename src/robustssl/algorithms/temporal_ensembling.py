@@ -16,6 +16,7 @@ from robustssl.deep import (
     cross_entropy,
     mse_loss,
 )
+from robustssl.spec import Decay, NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -24,9 +25,9 @@ class TemporalEnsembling(DeepClassifier):
     every visit, CE + weight r MSE(p(w(u)), Z / (1 - decay^visits)).
     """
 
-    weight: float = 10.0
-    warmup: float = 0.4
-    decay: float = 0.6
+    weight: NotNegative = 10.0
+    warmup: Positive = 0.4
+    decay: Decay = 0.6
 
     views = ("weak",)
     presets: ClassVar[dict[str, dict[str, Any]]] = {

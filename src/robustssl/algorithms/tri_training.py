@@ -2,13 +2,14 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from robustssl import registry
 from robustssl.classifier import Codes, EncodedClassifier, Matrix, one_hot
+from robustssl.spec import Count, Positive, Range
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -22,11 +23,11 @@ class TriTraining(EncodedClassifier):
     features); the others are XGBoost.
     """
 
-    svms: int = 0
-    n_estimators: int = 100
-    max_depth: int = 6
-    learning_rate: float = 0.3
-    rounds: int = 10
+    svms: Annotated[int, Range(least=0, most=3)] = 0
+    n_estimators: Count = 100
+    max_depth: Count = 6
+    learning_rate: Positive = 0.3
+    rounds: Count = 10
     random_state: int | None = None
 
     baseline = "supervised_xgboost"

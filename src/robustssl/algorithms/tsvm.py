@@ -9,6 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from robustssl.algorithms._svm import machine, machines, scale, targets
 from robustssl.classifier import Codes, EncodedClassifier, Matrix
+from robustssl.spec import Count, NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -23,11 +24,11 @@ class TSVM(EncodedClassifier):
     Departures: all such pairs change at once (Sindhwani & Keerthi, 2006), and the last level is C.
     """
 
-    C: float = 15.0
-    C_u: float = 1e-4
-    gamma: float | None = None
-    max_switches: int = 10
-    tol: float = 1e-3
+    C: Positive = 15.0
+    C_u: Positive = 1e-4
+    gamma: Positive | None = None
+    max_switches: Count = 10
+    tol: NotNegative = 1e-3
 
     baseline = "supervised_svm"
     presets: ClassVar[dict[str, dict[str, Any]]] = {

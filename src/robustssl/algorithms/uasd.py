@@ -17,6 +17,7 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
+from robustssl.spec import Decay, NotNegative, Positive, Share
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -29,10 +30,10 @@ class UASD(DeepClassifier):
     spare, and it is that on strong views of the labeled rows, averaged with `decay`.
     """
 
-    weight: float = 1.0
-    start: float = 0.2
-    warmup: float = 0.6
-    decay: float = 0.99
+    weight: NotNegative = 1.0
+    start: Share = 0.2
+    warmup: Positive = 0.6
+    decay: Decay = 0.99
 
     targets = frozenset({"label"})
     views = ("weak", "x_strong")

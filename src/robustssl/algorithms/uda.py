@@ -1,11 +1,12 @@
 """UDA (Xie et al., 2020: arXiv:1904.12848)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import torch
 
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
+from robustssl.spec import NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -16,10 +17,10 @@ class UDA(DeepClassifier):
     signal: how eta grows: linear, log or exp; none: it is 1.
     """
 
-    threshold: float = 0.8
-    temperature: float = 0.4
-    weight: float = 1.0
-    signal: str = "none"
+    threshold: NotNegative = 0.8
+    temperature: Positive = 0.4
+    weight: NotNegative = 1.0
+    signal: Literal["none", "linear", "log", "exp"] = "none"
 
     views = ("weak", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from torch.func import vjp
 
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
+from robustssl.spec import NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -20,10 +21,10 @@ class VAT(DeepClassifier):
     radius: the length of e over the root of the number of features. The authors' is for images.
     """
 
-    weight: float = 1.0
-    entropy: float = 0.06
-    radius: float = 0.3
-    warmup: float = 0.4
+    weight: NotNegative = 1.0
+    entropy: NotNegative = 0.06
+    radius: NotNegative = 0.3
+    warmup: Positive = 0.4
 
     views = ("weak",)
     presets: ClassVar[dict[str, dict[str, Any]]] = {

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +19,11 @@ from robustssl.classifier import Codes, EncodedClassifier, Matrix, labeled_part
 from robustssl.data import UNLABELED, digest
 from robustssl.deep.batches import Problem
 from robustssl.deep.net import Headed, Net, Whole
-from robustssl.deep.train import Mode, Stack, Trained, device_of, precision_of
+from robustssl.deep.train import Mode, Precision, Stack, Trained, device_of, precision_of
 from robustssl.deep.types import Batch, Loss, Rows, Shape, State
 from robustssl.errors import InputError, unknown
-from robustssl.spec import parse
+from robustssl.method import Family
+from robustssl.spec import Count, Decay, NotNegative, Positive, parse
 from robustssl.views.families import VIEWS, views_of
 
 BUDGETS: dict[str, dict[str, Any]] = {
@@ -56,12 +57,6 @@ NETS = {1: "ft_transformer", 2: "mlp", 3: "wide_resnet"}
 
 KINDS = {2: "table", 3: "text", 4: "image"}  # by the axes of all rows
 
-CHOICES = {
-    "optimizer": ("adam", "sgd"),
-    "schedule": ("cosine", "constant"),
-    "signal": ("none", "linear", "log", "exp"),
-}
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class NetClassifier(EncodedClassifier):
@@ -76,20 +71,21 @@ class NetClassifier(EncodedClassifier):
     """
 
     net: str = "mlp"
-    steps: int = 500
-    batch: int = 32
-    optimizer: str = "adam"
-    learning_rate: float = 2e-3
-    momentum: float = 0.9
-    schedule: str = "cosine"
-    weight_decay: float = 1e-4
-    ema: float = 0.95
-    clip: float | None = 1.0
-    weak: float = 0.1
+    steps: Count = 500
+    batch: Count = 32
+    optimizer: Literal["adam", "sgd"] = "adam"
+    learning_rate: Positive = 2e-3
+    momentum: Decay = 0.9
+    schedule: Literal["cosine", "constant"] = "cosine"
+    weight_decay: NotNegative = 1e-4
+    ema: Decay = 0.95
+    clip: Positive | None = 1.0
+    weak: NotNegative = 0.1
     device: str = "auto"
-    precision: str = "auto"
+    precision: Precision = "auto"
     random_state: Any = None
 
+    family: ClassVar[Family] = "deep"
     budgets: ClassVar[dict[str, dict[str, Any]]] = BUDGETS
     checks: ClassVar[dict[str, Any]] = {"dtype": "numeric", "allow_nd": True}
     nested: ClassVar[dict[str, registry.Kind]] = {"net": "net"}  # options that are specs
@@ -157,12 +153,9 @@ class NetClassifier(EncodedClassifier):
 
     def _check_options(self) -> None:
         super()._check_options()
-        for name, choices in CHOICES.items():
-            if getattr(self, name, choices[0]) not in choices:
-                raise unknown(name, str(getattr(self, name)), choices)
-        precision_of(self.precision, device_of(self.device))
+        device_of(self.device)
         if not isinstance(self.net, str):
-            raise InputError(f"net = {self.net}, but it is the name of a net, such as mlp")
+            raise InputError(f"net must be the name of a net, such as mlp, got {self.net}")
         if self.net != "auto":
             registry.net(self.net)
         for view in self.views:
@@ -217,8 +210,8 @@ class DeepClassifier(NetClassifier):
     strong view of tabular rows.
     """
 
-    ratio: int = 1
-    strong: float = 0.2
+    ratio: Count = 1
+    strong: NotNegative = 0.2
 
     baseline = "supervised_net"
 

@@ -7,18 +7,17 @@ test rows are the same at every t, and from one t to the next unlabeled rows are
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from robustssl.cell import Cell
 from robustssl.data import UNLABELED, Dataset, Pools, Rows, Split
-from robustssl.errors import InputError, unknown
+from robustssl.errors import InputError
+from robustssl.spec import Count, check_options
 
 Matrix = npt.NDArray[Any]
-
-_CHOICES = {"mix": ("replace", "add"), "access": ("all", "consistent", "labels")}
 
 
 def count(t: float, n: int) -> int:
@@ -37,23 +36,17 @@ class Environment:
     aside too, at most.
     """
 
-    mix: str = "replace"
-    access: str = "all"
-    test: int | None = None
-    unlabeled: int | None = None
+    mix: Literal["replace", "add"] = "replace"
+    access: Literal["all", "consistent", "labels"] = "all"
+    test: Count | None = None
+    unlabeled: Count | None = None
 
     version: ClassVar[int] = 2
     scales: ClassVar[bool] = False  # whether `split` standardises on its own
     paired: ClassVar[bool] = True  # whether a row is replaced by one of its own class
 
     def __post_init__(self) -> None:
-        for name, known in _CHOICES.items():
-            if getattr(self, name) not in known:
-                raise unknown(name, str(getattr(self, name)), known)
-        for name in ("test", "unlabeled"):
-            cap = getattr(self, name)
-            if cap is not None and (not isinstance(cap, int) or cap < 1):
-                raise InputError(f"{name} is a number of rows, 1 or more, unlike {cap!r}")
+        check_options(type(self), vars(self))
 
     def known(self, classes: int) -> int:
         """How many of the classes have labels: the first of them; here, all."""

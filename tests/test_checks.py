@@ -43,17 +43,21 @@ def test_and_with_rows_added(spec, dataset):
         ("Overlaps", "disjoint", "rows are used twice at t = 0.0"),
         ("MovesTest", "labeled and test rows do not move", "the test set at t = 0.5"),
         ("MovesLabeled", "labeled and test rows do not move", "the labeled rows at t = 1.0"),
-        ("NotNested", "nested", "an inconsistent row goes"),
+        ("NotNested", "nested", "an inconsistent row leaves"),
         ("Miscounts", "counts", "rows are inconsistent at t = 0.1, not"),
         ("Shrinks", "counts", "unlabeled rows at t = 0.35"),
         ("RedrawsColumns", "columns are lost", "a lost feature is back"),
         ("Leaks", "no label leaves", "a hidden label is shown at t = 0.0"),
-        ("ScalesByT", "preprocessing sees neither t nor test", "has seen more than it may"),
+        (
+            "ScalesByT",
+            "preprocessing sees neither t nor test",
+            "depends on other rows",
+        ),
         ("LeaksInFeature", "rows are what they were", "a consistent row at t = 0.1"),
         ("TestsTheUnknown", LIKE, "the test rows have classes that have no labels"),
         ("Mislabels", "rows are what they were", "a test row at t = 0.0"),
         ("SwapsPools", LIKE, "the consistent rows have classes that have no labels"),
-        ("DegradesByT", "rows are what they were", "an inconsistent row looks otherwise"),
+        ("DegradesByT", "rows are what they were", "an inconsistent row is different"),
         ("UsesWhatIsAside", "disjoint", "rows are used twice"),
         ("BringsBack", "nested", "a consistent row comes back"),
         ("LosesTooMany", "columns are lost", "3 features are lost at t = 0.1, not 2"),
@@ -71,7 +75,7 @@ def test_another_process_is_another_witness():
     assert good[last[0]] is None
     for name in ("Forgets", "Blinks"):
         bad = dict(checks.check_environment(f"broken:{name}", "wine"))
-        assert bad[last[0]] == "another process splits otherwise"
+        assert bad[last[0]] == "another process makes other splits"
 
 
 def test_datasets():

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+import plain_losses
 import pytest
-import reference_losses
 import torch
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_moons
@@ -25,12 +25,14 @@ from robustssl.algorithms.mean_teacher import MeanTeacher
 from robustssl.algorithms.vat import adversarial
 from robustssl.cell import Cell
 from robustssl.checks import algorithms as contracts
+from robustssl.checks._toys import blobs, moons, toy_data
 from robustssl.deep import DeepClassifier, frozen, mse_loss
+from robustssl.deep import together as fitting
 from robustssl.deep import train as training
 from robustssl.deep.batches import _indices
-from robustssl.deep.estimator import _Training
 from robustssl.deep.net import BatchNorm, Net, Whole
-from robustssl.deep.train import Stack
+from robustssl.deep.together import How, Training
+from robustssl.deep.train import train
 from robustssl.deep.types import Batch
 from robustssl.encoders import minilm as language
 from robustssl.execution.groups import groups
@@ -44,8 +46,11 @@ from robustssl.splits import prepare
 DEEP = [n for n in registry.names("algorithm") if registry.algorithm(n).family == "deep"]
 SEMI = [n for n in DEEP if n != "supervised_net"]
 THRESHOLDED = [n for n in SEMI if "threshold" in registry.defaults("algorithm", n)]
-# Whose thresholds are zero at the start, or whose unlabeled loss has other parts.
-MORE_THAN_GUESSES = {"flexmatch", "defixmatch", "cafa", "iomatch", "openmatch", "scomatch"}
+# Methods whose unlabeled loss is zero if no guess is trusted.
+GUESSES_ALONE = {
+    *("adamatch", "bidirectional_adaptation", "feature_dropout", "fix_a_step", "fixmatch"),
+    *("pseudo_label", "ssb", "uda"),
+}
 ALWAYS = {"threshold": 0.0}  # every guess is trusted
 SMALL = {"net": "mlp[width=8]", "batch": 8, "precision": "fp64", "steps": 25}
 
@@ -58,7 +63,7 @@ def _one_thread_of_the_processor(monkeypatch):
 
 def rows(seed, unlabeled=30):
     """X, y of three clusters, 5 labels each; the unlabeled rows are as many as asked."""
-    X, y, _, _ = contracts.blobs(seed, rows=15 + unlabeled, labels=5, test=1)
+    X, y, _, _ = blobs(seed, rows=15 + unlabeled, labels=5, test=1)
     return X, y
 
 
@@ -94,13 +99,13 @@ def test_every_algorithm_keeps_every_contract(name):
 
 @pytest.mark.parametrize("name", marked(SEMI))
 def test_better_on_two_moons(name):
-    assert contracts.least_gain(name, contracts.moons) > 0
+    assert contracts.least_gain(name, moons) > 0
 
 
 def digits(seed):
     X, y = load_digits(return_X_y=True)
     order = np.random.default_rng(seed).permutation(len(y))
-    return contracts._task(X[order][:, X.std(0) > 0.5], y[order], 400, 5)
+    return toy_data(X[order][:, X.std(0) > 0.5], y[order], 400, 5)
 
 
 BETTER_ON_DIGITS = {
@@ -164,7 +169,7 @@ def test_stacked_is_alone_in_other_nets(net):
 def stack_of(model, X, y):
     model._encode(X, y)
     problem = model._problem(X, y)
-    return _Training(model, X.shape[1:], 3, None, None, lambda step: None).stack([problem])
+    return Training(model, X.shape[1:], 3).stack([problem])
 
 
 class Averaged:
@@ -239,7 +244,9 @@ def gradients(loss, parameters):
 @pytest.mark.parametrize(("name", "more"), VARIANTS)
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 def test_the_engine_is_a_plain_loop(name, more, optimizer):
-    """Written once more with torch's own modules and optimizers, row by row."""
+    """Compare it with the same method in plain_losses.py, on torch's own modules and optimizers."""
+    plain_loss = getattr(plain_losses, name, None)
+    assert plain_loss, f"add {name} to tests/plain_losses.py, written as plain loops over rows"
     steps = 25
     rate = {"sgd": 0.05, "adam": 1e-3}[optimizer]
     given = options(name, optimizer=optimizer, learning_rate=rate, steps=steps, device="cpu")
@@ -257,7 +264,7 @@ def test_the_engine_is_a_plain_loop(name, more, optimizer):
     parameters = list(module.parameters())
     extra = {"momentum": model.momentum} if optimizer == "sgd" else {}
     plain = kinds[optimizer](parameters, lr=model.learning_rate, **extra)
-    combined = reference_losses.COMBINED.get(name, reference_losses.added)
+    combined = plain_losses.COMBINED.get(name, plain_losses.added)
     average, memory = Averaged(module), {"labeled": torch.from_numpy(X[y >= 0])}
     for step in range(steps):
         fields = stack.batches.at(torch.tensor([step]))
@@ -266,7 +273,7 @@ def test_the_engine_is_a_plain_loop(name, more, optimizer):
         for group in plain.param_groups:
             turn = np.cos(7 * np.pi / 16 * step / steps) if model.schedule == "cosine" else 1.0
             group["lr"] = model.learning_rate * turn
-        losses = getattr(reference_losses, name)(model, module, average.module, batch, memory)
+        losses = plain_loss(model, module, average.module, batch, memory)
         found = combined(*(gradients(loss, parameters) for loss in losses))
         size = torch.cat([g.flatten() for g in found]).norm()
         for p, g in zip(parameters, found, strict=True):
@@ -303,7 +310,7 @@ def test_another_seed_is_another_model_and_a_clone_the_same():
     assert (again.model_.params - first.model_.params).abs().max() < 1e-9
 
 
-def together_(models, data):
+def fit(models, data):
     return models[0].fit_together(models, data)
 
 
@@ -356,9 +363,9 @@ def test_and_none_where_a_loss_is_dead(dead):
 def test_the_loss_is_finite_when_every_guess_is_trusted_and_when_none_is(name, threshold):
     model = registry.estimator(name, **options(name, threshold=threshold), random_state=0)
     stack = stack_of(model, *rows(0))
-    stack.train()
+    train(stack)
     assert stack.losses.isfinite().all()
-    if name not in MORE_THAN_GUESSES:
+    if name in GUESSES_ALONE:
         assert (stack.losses[0, 1] > 0) == (threshold == 0)
 
 
@@ -410,7 +417,7 @@ def test_a_loss_that_is_not_finite_fails_its_model_alone():
     models = [Explodes(random_state=s, **SMALL) for s in range(3)]
     data = [rows(s) for s in range(3)]
     data[1][0][20:] *= 1e4
-    errors = together_(models, data)
+    errors = fit(models, data)
     assert [str(error) for error in errors] == [
         "None",
         "the loss is not finite at step 7",
@@ -423,16 +430,16 @@ def test_a_loss_that_is_not_finite_fails_its_model_alone():
 
 
 def test_where_memory_is_short_half_are_trained_and_then_the_other_half(monkeypatch):
-    heights, train = [], Stack.train
+    heights = []
 
-    def cramped(self, *args):
-        heights.append(self.height)
-        if self.height > 2:
+    def cramped(stack, *args):
+        heights.append(stack.height)
+        if stack.height > 2:
             raise torch.OutOfMemoryError("no room")
-        train(self, *args)
+        train(stack, *args)
 
     whole = together("fixmatch", (0, 1, 2))
-    monkeypatch.setattr(Stack, "train", cramped)
+    monkeypatch.setattr(fitting, "train", cramped)
     halves = together("fixmatch", (0, 1, 2))
     assert heights == [3, 1, 2]
     for a, b in zip(whole, halves, strict=True):
@@ -447,7 +454,7 @@ def test_a_killed_training_goes_on_where_it_was(tmp_path, monkeypatch):
         return [registry.estimator("flexmatch", random_state=s, steps=170) for s in range(2)]
 
     whole, data = models(), [rows(0), rows(1)]
-    together_(whole, data)
+    fit(whole, data)
 
     def tell(step):
         if step == 100:
@@ -470,14 +477,14 @@ def test_a_killed_training_goes_on_where_it_was(tmp_path, monkeypatch):
 
 
 def test_a_gpu_that_is_not_there_is_missed():
-    with pytest.raises(InputError, match="no such GPU"):
+    with pytest.raises(InputError, match="this machine has none"):
         registry.estimator("fixmatch", device="cuda").fit(*rows(0))
 
 
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"device": "cuba"}, "no device 'cuba'"),
+        ({"device": "cuba"}, "device must be auto, cpu or cuda, got 'cuba'"),
         ({"precision": "fp8"}, "unknown precision 'fp8'"),
         ({"optimizer": "sdg"}, "did you mean 'sgd'"),
         ({"net": "mpl"}, "did you mean 'mlp'"),
@@ -498,14 +505,14 @@ def test_what_cannot_be_is_refused(given, sentence):
 
 def test_strangers_are_not_fitted_together():
     models = [registry.estimator("fixmatch", steps=5), registry.estimator("fixmatch", steps=6)]
-    with pytest.raises(InputError, match="random state alone"):
-        together_(models, [rows(0), rows(1)])
+    with pytest.raises(InputError, match="equal but for random_state"):
+        fit(models, [rows(0), rows(1)])
 
 
 def test_models_of_other_shapes_share_no_stack():
     models = [registry.estimator("fixmatch", steps=5, random_state=s) for s in range(3)]
     data = [rows(0), (rows(1)[0][:, :4], rows(1)[1]), rows(2)]
-    assert together_(models, data) == [None] * 3
+    assert fit(models, data) == [None] * 3
     assert [m.trained_with_["height"] for m in models] == [2, 1, 2]
     assert models[1].n_features_in_ == 4
 
@@ -554,7 +561,7 @@ def test_padding_is_in_no_statistics():
     data = [rows(0, 30), rows(1, 11)]
     data[1] = (data[1][0][3:], data[1][1][3:])
     models = [registry.estimator("fixmatch", random_state=s, **given) for s in range(2)]
-    together_(models, data)
+    fit(models, data)
     alone = registry.estimator("fixmatch", random_state=1, **given).fit(*data[1])
     gap = models[1].predict_proba(data[1][0]) - alone.predict_proba(data[1][0])
     assert np.abs(gap).max() < 1e-9
@@ -568,7 +575,7 @@ def test_a_stack_shares_no_constant_that_a_seed_draws():
         registry.estimator("fixmatch", net="own_net:Drawn", steps=2, random_state=s) for s in (0, 1)
     ]
     with pytest.raises(InputError, match="stacks = False"):
-        together_(models, [rows(0), rows(1)])
+        fit(models, [rows(0), rows(1)])
     models[0].fit(*rows(0))
 
 
@@ -633,7 +640,7 @@ class Deaf(DeepClassifier):
 def test_two_gradients_can_be_combined():
     (baseline,) = together("supervised_net", (0,), (30,))
     deaf = [Deaf(random_state=s, **SMALL) for s in (0, 1)]
-    together_(deaf, [rows(0), rows(1)])
+    fit(deaf, [rows(0), rows(1)])
     assert (deaf[0].model_.params - baseline.model_.params).abs().max() < 1e-12
 
 
@@ -659,7 +666,7 @@ class Remembers(DeepClassifier):
 def test_the_state_is_refreshed_every_so_often_from_the_rows_of_the_model():
     models = [Remembers(random_state=s, **SMALL) for s in (0, 1)]
     data = [rows(0, 30), rows(1, 12)]
-    together_(models, data)
+    fit(models, data)
     for model, (X, y) in zip(models, data, strict=True):
         assert model.model_.params[0] == 3
         assert float(model.model_.params[1]) == pytest.approx(X[y == -1].sum())
@@ -761,7 +768,7 @@ def test_one_bad_problem_leaves_the_others_alone():
     models = [registry.estimator("fixmatch", steps=3, random_state=s) for s in range(3)]
     data = [rows(0), rows(1), rows(2)]
     data[1][0][3, 3] = np.nan
-    errors = together_(models, data)
+    errors = fit(models, data)
     assert [error is None for error in errors] == [True, False, True]
     assert "NaN" in str(errors[1])
     assert models[2].predict(data[2][0]).shape == (45,)
@@ -829,7 +836,7 @@ def test_a_checkpoint_is_of_this_training_alone(tmp_path):
     def name(seed=0, rows_=30, **params):
         model = registry.estimator("fixmatch", random_state=seed, **params)
         X, codes = model._encode(*rows(0, rows_))
-        training = _Training(model, (8,), 3, None, tmp_path, print)
+        training = Training(model, (8,), 3, How(checkpoints=tmp_path))
         return training._checkpoint([model._problem(X, codes)]).name
 
     names = [name(), name(1), name(rows_=31), name(steps=7), name(threshold=0.9)]
@@ -946,9 +953,9 @@ def test_the_reference_does_not_clip_nor_does_its_baseline():
     ("X", "sentence"),
     [
         (np.zeros((9, 8, 8)), "texts in versions"),
-        (np.zeros((9, 8, 8, 3)), "uint8"),
+        (np.zeros((9, 8, 8, 3)), "must be uint8"),
         (np.zeros((9, 3, 8, 8), np.uint8), "three channels"),
-        (np.zeros((9, 2, 2, 2, 2)), "up to four axes"),
+        (np.zeros((9, 2, 2, 2, 2)), "at most four axes"),
     ],
 )
 def test_rows_of_a_strange_shape_are_refused(X, sentence):
@@ -960,7 +967,7 @@ def test_rows_must_be_those_it_was_fitted_to():
     X, y = images(0)
     model = registry.estimator("fixmatch", steps=2).fit(X, y)
     for other in (X[:, :, :7], X[..., :1], X.transpose(0, 1, 3, 2)):
-        with pytest.raises(InputError, match="fitted to"):
+        with pytest.raises(InputError, match="must have the shape"):
             model.predict(other)
     assert model.predict(X[::-1]).tolist() == model.predict(X)[::-1].tolist()
 

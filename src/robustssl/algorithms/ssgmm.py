@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from robustssl.algorithms._gaussians import Gaussians, Covariance
+from robustssl.algorithms._gaussians import Covariance, Gaussians
 from robustssl.classifier import Codes, EncodedClassifier, Matrix, one_hot
 from robustssl.spec import Count, NotNegative
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from robustssl.algorithms._gaussians import Gaussians, Covariance
+from robustssl.algorithms._gaussians import Covariance, Gaussians
 from robustssl.classifier import Codes, Matrix, SupervisedClassifier, one_hot
 from robustssl.spec import NotNegative
 

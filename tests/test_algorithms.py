@@ -1,4 +1,4 @@
-"""The algorithms: each keeps the public contracts, and each agrees with an independent ground."""
+"""The algorithms keep the public contracts, and agree with independent implementations."""
 
 import inspect
 import itertools
@@ -68,7 +68,7 @@ PRESETS = [(n, p) for n in ALGORITHMS for p in registry.presets(n)]
 
 @pytest.mark.filterwarnings("ignore:max_iter")
 @pytest.mark.parametrize(("name", "preset"), PRESETS)
-def test_and_with_every_preset_an_answer_in_every_case(name, preset):
+def test_every_preset_has_an_answer_in_every_case(name, preset):
     learner = contracts.Learner(registry.canonical("algorithm", f"{name}[preset={preset}]"))
     contracts.is_a_classifier(learner)
     contracts.has_an_answer_in_every_case(learner)
@@ -122,7 +122,7 @@ def test_better_on_blobs(name):
     assert contracts.least_gain(name, contracts.blobs) > 0
 
 
-# scikit-learn's own checks. The one exception: some use -1 as a class, which here is no label.
+# scikit-learn's own checks. One of them uses -1 as a class, which means unlabeled here.
 EXPECTED = {"check_classifiers_classes": "-1 means unlabeled here, as in sklearn.semi_supervised"}
 
 
@@ -154,7 +154,7 @@ def test_no_label_at_all_is_an_error():
             fitted(name, X, np.full_like(hidden, -1))
 
 
-# The baselines are their libraries'
+# The baselines agree with the libraries that implement them
 
 
 def test_the_baselines_are_what_they_are_named_for():
@@ -205,7 +205,7 @@ def test_two_classes_need_one_machine():
 
 
 def expectation_maximisation(X, y, steps):
-    """One Gaussian a class, row by row and class by class, as the formula is written."""
+    """One Gaussian per class, written as plain loops over rows and classes."""
     n, classes = len(X), range(3)
     g = np.array([[float(y[i] == k) for k in classes] for i in range(n)])
     used = [i for i in range(n) if y[i] != -1]
@@ -250,7 +250,7 @@ def test_covariances_are_shrunk_towards_the_pooled_one_and_its_diagonal():
     L, y = X[hidden != -1], hidden[hidden != -1]
     own = np.stack([np.cov(L[y == k].T, bias=True) for k in range(3)])
     pooled = own.mean(0)
-    target = (12 * pooled + 2 * np.diag(np.diag(pooled))) / 14  # a prior of 2 rows, of 12
+    target = (12 * pooled + 2 * np.diag(np.diag(pooled))) / 14  # a prior of 2 rows, 12 labels
     assert covariances() == pytest.approx((4 * own + 2 * target) / 6, rel=1e-4)
     assert covariances(covariance="tied") == pytest.approx(np.stack([target] * 3), rel=1e-4)
     assert (covariances(covariance="diag")[:, 0, 1] == 0).all()
@@ -262,7 +262,7 @@ def test_covariances_are_shrunk_towards_the_pooled_one_and_its_diagonal():
 
 
 def objective(K, signs, labeled, C):
-    """Of the best machine for given signs, with the same C for all rows."""
+    """The objective of the best machine for given signs, with the same C for all rows."""
     svc = SVC(kernel="precomputed", C=C, tol=1e-8).fit(K, signs)
     f = svc.decision_function(K)
     coef = np.zeros(len(K))
@@ -271,7 +271,7 @@ def objective(K, signs, labeled, C):
 
 
 def test_tsvm_finds_nearly_the_best_signs_there_are():
-    """Against all assignments with the right number of positive rows."""
+    """Compared with all assignments that have the right number of positive rows."""
     found = []
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -305,8 +305,8 @@ def test_switching_takes_the_pairs_that_gain():
     free = np.array([2, 3, 4, 5])
     assert switch(signs, slacks, free)  # 4 (.9) and 5 (1.9) sum to more than 2
     assert signs.tolist() == [1, 1, -1, -1, -1, 1]
-    assert not switch(signs, np.array([0.5, 0.5, 0.9, 1.0]), free)  # 1.9 in all
-    assert not switch(signs, np.array([0.0, 0.0, 0.0, 2.5]), free)  # one is content
+    assert not switch(signs, np.array([0.5, 0.5, 0.9, 1.0]), free)  # sums to 1.9
+    assert not switch(signs, np.array([0.0, 0.0, 0.0, 2.5]), free)  # one slack of each pair is 0
     signs = np.array([1.0, 1, 1, -1, -1, -1])
     assert switch(signs, np.array([1.5, 1.2, 0.1, 1.6, 1.1, 1.8]), np.arange(6))
     assert signs.tolist() == [-1, -1, 1, 1, -1, 1]  # both pairs at once
@@ -365,7 +365,7 @@ def test_the_sparse_system_is_solved(alpha):
     assert got[~L] == pytest.approx(F, abs=1e-4)
 
 
-def test_rows_without_a_way_to_a_label_have_no_vote():
+def test_rows_that_are_not_connected_to_a_label_have_no_vote():
     X = np.array([[0.0], [1], [100], [101], [200], [201]])
     y = np.array([0, -1, 1, -1, -1, -1])
     F = fitted("label_propagation", X, y, n_neighbors=1).model_.F
@@ -432,7 +432,7 @@ def test_the_majority_answers():
 
 
 def test_assemble_is_boosting_with_its_own_labels():
-    """Two classes, step by step, with margins of F in plus and minus."""
+    """Two classes, computed step by step with F as a signed margin."""
     noise = np.random.default_rng(3)
     X = noise.normal(size=(230, 2))
     hidden = np.where(np.arange(230) < 30, (X[:, 0] + noise.normal(size=230) > 0).astype(int), -1)
@@ -454,14 +454,14 @@ def test_assemble_is_boosting_with_its_own_labels():
     p = model.predict_proba(X)
     assert p[:, 1] == pytest.approx(1 / (1 + np.exp(-2 * F)), abs=1e-9)
     assert len({weight for weight, _ in model.model_.learned}) > 1
-    assert not np.array_equal(y, first)  # the ensemble has labels of its own
+    assert not np.array_equal(y, first)  # the ensemble has changed labels
 
 
 # Self-training, co-training, CAST
 
 
 def test_self_training_takes_a_confident_guess_as_a_label():
-    """By hand: a first fit labels the far row, a second fit includes it."""
+    """Computed by hand: the first fit labels the far row, the second fit includes it."""
     X = np.array([[-1.0], [1.0], [30.0]])
     y = np.array([0, 1, -1])
     by_hand = LogisticRegression(max_iter=1000).fit(X, [0, 1, 1])
@@ -594,7 +594,8 @@ def test_options_out_of_range_are_refused(spec, sentence):
         robustssl.estimator(name, **options).fit(X, hidden)
 
 
-SPECS = {"random_state", "net", "device", "ggr base"}  # not numbers, and not one of a few words
+# Options that are neither numbers nor one of a few words.
+SPECS = {"random_state", "net", "device", "ggr base"}
 
 
 def is_refused(kind, options):
@@ -639,14 +640,14 @@ def test_gaussians_do_not_depend_on_units():
             assert np.mean(fitted(name, X * units, hidden).predict(X * units) != plain) < 0.02
 
 
-def test_a_row_is_answered_by_the_nearest_even_where_there_are_few():
+def test_graph_methods_work_with_fewer_rows_than_neighbours():
     X, y = np.array([[0.0], [0.1], [5.0], [5.1]]), np.array([0, -1, 1, -1])
     for name in ("label_propagation", "label_spreading"):
         assert fitted(name, X, y).predict([[0.05], [5.05]]).tolist() == [0, 1]
 
 
 def test_costs_of_both_signs_end_at_the_same_level(monkeypatch):
-    """C_u of positive and of negative guesses double up to C, the smaller one later."""
+    """C_u of positive and of negative guesses double up to C; the smaller one arrives later."""
     seen = []
 
     def remember(kernel, signs, C, tol):
@@ -724,10 +725,10 @@ def test_the_least_gain_is_the_end_of_a_one_sided_interval(monkeypatch):
 
     class Scored:
         def __init__(self, spec):
-            self.good = spec == "self_training"
+            self.gains = gains if spec == "self_training" else 0 * gains
 
-        def fit_all(self, tasks):
-            return [Scorer(0.5 + gain * self.good) for gain in gains[: len(tasks)]]
+        def fit_all(self, datasets):
+            return [Scorer(0.5 + gain) for gain in self.gains[: len(datasets)]]
 
     class Scorer:
         def __init__(self, right):
@@ -773,7 +774,7 @@ def test_the_first_guess_of_tsvm_is_the_rows_with_the_largest_margins(monkeypatc
 
 
 def test_a_vote_among_several_classes_weighs_more():
-    """The weight of SAMME: log(K - 1) is added, so that better than one in K counts."""
+    """SAMME adds log(K - 1) to the weight, so a learner only has to beat chance, 1 / K."""
     X, hidden, _ = contracts.blobs(0, rows=150, labels=15, test=1)[:3]
     weight, tree = fitted("supervised_boosting", X, hidden, random_state=0).model_.learned[0]
     L, y = X[hidden != -1], hidden[hidden != -1]

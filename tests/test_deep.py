@@ -1,4 +1,4 @@
-"""The deep engine: a model alone, in a stack and in a plain loop is the same model."""
+"""The deep engine: a model is the same if trained alone, in a stack, or in a plain loop."""
 
 import copy
 import subprocess
@@ -62,7 +62,7 @@ def _one_thread_of_the_processor(monkeypatch):
 
 
 def rows(seed, unlabeled=30):
-    """X, y of three clusters, 5 labels each; the unlabeled rows are as many as asked."""
+    """X, y of three clusters with 5 labels each and the given number of unlabeled rows."""
     X, y, _, _ = blobs(seed, rows=15 + unlabeled, labels=5, test=1)
     return X, y
 
@@ -87,7 +87,7 @@ LONG = {"cafa", "bidirectional_adaptation", "iomatch", "openmatch", "mtcf"}
 
 
 def marked(names):
-    """Those that take longest run where everything is tested."""
+    """The names; those whose tests take longest are marked as slow."""
     return [pytest.param(n, marks=[pytest.mark.slow] if n in LONG else []) for n in names]
 
 
@@ -173,7 +173,7 @@ def stack_of(model, X, y):
 
 
 class Averaged:
-    """min(m, 1 - 1/(step + 1)) of the old, at the start of a step."""
+    """An average with decay min(ema, 1 - 1/(step + 1)), updated at the start of a step."""
 
     def __init__(self, module):
         self.module = copy.deepcopy(module)
@@ -184,7 +184,7 @@ class Averaged:
             mine.data = keep * mine.data + (1 - keep) * theirs.data
 
 
-# Options with which every term of a loss acts within a few steps.
+# Options with which every term of the loss has an effect within a few steps.
 ACTING = {
     "uasd": {"start": 0.1, "decay": 0.8},
     "cafa": {"step": 0.1, "adversary": 1.0, "decay": 0.5},
@@ -222,7 +222,7 @@ VARIANTS = [(n, ACTING.get(n, {})) for n in DEEP] + [
 
 
 class Normed(MLP):
-    """A perceptron that normalises its batches."""
+    """A perceptron with batch normalisation."""
 
     def __init__(self, shape, classes):
         super().__init__(shape, classes, width=8)
@@ -233,7 +233,7 @@ class Normed(MLP):
 
 
 def gradients(loss, parameters):
-    """Zeros where a loss does not depend on a parameter."""
+    """The gradients of a loss; zeros for parameters that it does not depend on."""
     if not isinstance(loss, torch.Tensor):
         return [torch.zeros_like(p) for p in parameters]
     found = torch.autograd.grad(loss, parameters, retain_graph=True, allow_unused=True)
@@ -349,7 +349,7 @@ class DeadICT(ICT):
 
 
 @pytest.mark.parametrize("dead", [DeadMeanTeacher, DeadICT])
-def test_and_none_where_a_loss_is_dead(dead):
+def test_a_dead_loss_has_no_gradient_and_is_found(dead):
     assert contracts.unlabeled_gradient(dead(steps=60)) == 0
     found = dict(checks.check_algorithm(f"test_deep:{dead.__name__}[steps=60]"))
     assert "dead" in found["its unlabeled loss has a gradient"]
@@ -372,7 +372,7 @@ def test_the_loss_is_finite_when_every_guess_is_trusted_and_when_none_is(name, t
 @pytest.mark.parametrize("net", ["mlp", "ft_transformer"])
 @pytest.mark.parametrize("precision", ["fp64", "fp32", "tf32", "bf16"])
 def test_the_adversarial_direction_is_exact_in_every_precision(monkeypatch, precision, net):
-    """Against an explicit Jacobian in float64 at the parameters before they were rounded."""
+    """Compared with an explicit Jacobian in float64, at the parameters before rounding."""
     met = []
 
     def spy(logits, seen, start):
@@ -403,14 +403,14 @@ def test_the_adversarial_direction_is_exact_in_every_precision(monkeypatch, prec
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Explodes(DeepClassifier):
-    """Its loss is not a number from step 7 on, where the rows are large."""
+    """Its loss is nan from step 7 on if the rows are large."""
 
     views: ClassVar = ("weak",)
 
     def loss(self, net, params, batch, state):
         labeled, unlabeled, state = super().loss(net, params, batch, state)
-        bad = (batch.step >= 7) & (batch.weak.abs().amax() > 1000)
-        return labeled, unlabeled + torch.where(bad, torch.nan, 0.0), state
+        late = (batch.step >= 7) & (batch.weak.abs().amax() > 1000)
+        return labeled, unlabeled + torch.where(late, torch.nan, 0.0), state
 
 
 def test_a_loss_that_is_not_finite_fails_its_model_alone():
@@ -429,7 +429,7 @@ def test_a_loss_that_is_not_finite_fails_its_model_alone():
         Explodes(random_state=1, **SMALL).fit(*data[1])
 
 
-def test_where_memory_is_short_half_are_trained_and_then_the_other_half(monkeypatch):
+def test_if_memory_does_not_suffice_one_half_is_trained_after_the_other(monkeypatch):
     heights = []
 
     def cramped(stack, *args):
@@ -447,7 +447,7 @@ def test_where_memory_is_short_half_are_trained_and_then_the_other_half(monkeypa
     assert halves[1].trained_with_["height"] == 2
 
 
-def test_a_killed_training_goes_on_where_it_was(tmp_path, monkeypatch):
+def test_a_killed_training_continues_from_its_checkpoint(tmp_path, monkeypatch):
     monkeypatch.setattr(training, "CHECKPOINT_SECONDS", 0.0)
 
     def models():
@@ -476,7 +476,7 @@ def test_a_killed_training_goes_on_where_it_was(tmp_path, monkeypatch):
     assert steps[2:] == [50, 60]
 
 
-def test_a_gpu_that_is_not_there_is_missed():
+def test_a_missing_gpu_is_an_error():
     with pytest.raises(InputError, match="this machine has none"):
         registry.estimator("fixmatch", device="cuda").fit(*rows(0))
 
@@ -493,17 +493,17 @@ def test_a_gpu_that_is_not_there_is_missed():
         ({"net": "wide_resnet"}, "takes images"),
         ({"steps": 1.5}, "whole number"),
         ({"net": "text_encoder"}, "needs weights"),
-        ({"net": "ft_transformer[heads=7]"}, "cannot be shared"),
-        ({"net": "mlp[width=0]"}, "width of 1 on"),
+        ({"net": "ft_transformer[heads=7]"}, "width must be a multiple of heads, got 192 and 7"),
+        ({"net": "mlp[width=0]"}, "width must be a whole number of at least 1, got 0"),
         ({"net": "mlp[wide=3]"}, "unknown option of mlp 'wide'"),
     ],
 )
-def test_what_cannot_be_is_refused(given, sentence):
+def test_wrong_options_are_refused(given, sentence):
     with pytest.raises(InputError, match=sentence):
         registry.estimator("fixmatch", **given).fit(*rows(0))
 
 
-def test_strangers_are_not_fitted_together():
+def test_models_with_other_options_are_not_fitted_together():
     models = [registry.estimator("fixmatch", steps=5), registry.estimator("fixmatch", steps=6)]
     with pytest.raises(InputError, match="equal but for random_state"):
         fit(models, [rows(0), rows(1)])
@@ -555,8 +555,8 @@ def test_the_baseline_sees_no_unlabeled_row_even_in_its_statistics():
     assert np.array_equal(*answers)
 
 
-def test_padding_is_in_no_statistics():
-    """Models with other numbers of labels and rows, alone and together."""
+def test_padding_does_not_enter_the_statistics():
+    """Models with different numbers of labels and rows, trained alone and together."""
     given = {"net": "own_net:Normed", "steps": 5, "batch": 4, "precision": "fp64"}
     data = [rows(0, 30), rows(1, 11)]
     data[1] = (data[1][0][3:], data[1][1][3:])
@@ -646,7 +646,7 @@ def test_two_gradients_can_be_combined():
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Remembers(DeepClassifier):
-    """Counts its refreshments and sums the rows it is shown."""
+    """Counts its refreshes and sums the rows it is given."""
 
     views: ClassVar = ("weak",)
     refresh_every: ClassVar = 10
@@ -745,7 +745,7 @@ def test_a_trial_takes_a_few_steps(tmp_path, curve):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Narrow(DeepClassifier):
-    """Cannot bear flowers with long petals."""
+    """Fails on flowers with long petals."""
 
     views: ClassVar = ("weak",)
 
@@ -764,7 +764,7 @@ def test_a_failure_is_that_of_its_cells_alone(tmp_path, curve):
         assert {r.cell.t for r in store.records() if r.error} == {1.0}
 
 
-def test_one_bad_problem_leaves_the_others_alone():
+def test_rows_that_are_refused_leave_the_other_models_alone():
     models = [registry.estimator("fixmatch", steps=3, random_state=s) for s in range(3)]
     data = [rows(0), rows(1), rows(2)]
     data[1][0][3, 3] = np.nan
@@ -774,7 +774,7 @@ def test_one_bad_problem_leaves_the_others_alone():
     assert models[2].predict(data[2][0]).shape == (45,)
 
 
-def test_seconds_are_shared_and_chance_too():
+def test_seconds_are_shared_and_seeds_too():
     cells = [
         Cell(name, "label", "iris", 5, t, 0, (("steps", 40),))
         for name in ("supervised_net", "fixmatch")
@@ -866,7 +866,7 @@ def test_a_killed_group_keeps_the_models_that_are_done(tmp_path, monkeypatch):
 # Nets
 
 
-def test_a_perceptron_is_one():
+def test_a_perceptron_follows_its_formula():
     net = MLP((5,), 3, width=7, depth=2)
     a, b, head = *net.layers, net.head
     x = torch.randn(4, 5)
@@ -885,8 +885,8 @@ def _first(net, x):
     return found[0].relu()
 
 
-def test_a_transformer_is_one():
-    """Token by token, head by head, after the paper's formula."""
+def test_a_transformer_follows_its_formula():
+    """Compared with the paper's formula, token by token and head by head."""
     torch.manual_seed(0)
     net = FTTransformer((3,), 2, layers=2, width=8, heads=2)
 
@@ -942,7 +942,7 @@ def test_biases_and_tokens_do_not_decay():
     }
 
 
-def test_the_reference_does_not_clip_nor_does_its_baseline():
+def test_the_budget_reference_does_not_clip_gradients_of_methods_or_baselines():
     model = registry.estimator("fixmatch", budget="reference", net="linear", steps=2)
     assert model.clip is None
     X, y = rows(0)
@@ -958,7 +958,7 @@ def test_the_reference_does_not_clip_nor_does_its_baseline():
         (np.zeros((9, 2, 2, 2, 2)), "at most four axes"),
     ],
 )
-def test_rows_of_a_strange_shape_are_refused(X, sentence):
+def test_rows_of_an_unknown_shape_are_refused(X, sentence):
     with pytest.raises(InputError, match=sentence):
         registry.estimator("fixmatch").fit(X, [0, 1, 0, 1, -1, -1, -1, -1, -1])
 
@@ -1001,7 +1001,7 @@ def test_a_curve_on_images_and_on_texts(dataset, environment, monkeypatch):
     found = run_group(tuple(cells))
     assert [r.error for r in found] == [None] * 4
     assert [r.cell for r in found] == cells
-    if dataset == "toy:texts":  # a picture there is told by its row, and views shift rows
+    if dataset == "toy:texts":  # the toy images differ by row, and views shift them
         assert min(r.scores["accuracy"] for r in found if r.cell.t == 0) > 0.5
     heights = {r.provenance["height"] for r in found}
     assert heights == {4}
@@ -1055,9 +1055,7 @@ def test_baselines_that_fail_leave_the_other_models_alone(monkeypatch):
 
 
 def test_where_every_row_has_a_label_the_baselines_are_one_stack():
-    """As in the ceiling of an environment: no model waits for another, and each is the baseline's
-    own.
-    """
+    """As with access=labels: the baselines are trained together, and each is the same as alone."""
     X, y = make_moons(60, noise=0.1, random_state=0)
     X = X.astype(np.float32)
     models = [registry.estimator("fixmatch", steps=20, random_state=s) for s in range(3)]

@@ -1,4 +1,4 @@
-"""The methods that claim robustness: each does what it is named for, on data made to show it."""
+"""The methods that claim robustness: each does what it claims, on data made to show it."""
 
 import sqlite3
 import warnings
@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from own_net import Normed
 from sklearn.metrics import roc_auc_score
@@ -50,7 +50,9 @@ def _one_thread_of_the_processor(monkeypatch):
 
 
 def open_set(seed, apart):
-    """X, y, seen and unseen test rows: six round clusters, so far apart; three have 10 labels."""
+    """(X, test rows of known classes, test rows of unknown classes), y: six round clusters, three
+    of which have 10 labels each; `apart` scales their distances.
+    """
     rng = np.random.default_rng(seed)
     centres = apart * rng.normal(size=(6, 10))
 
@@ -67,7 +69,7 @@ def open_set(seed, apart):
 
 @cache
 def detection(spec, apart, seeds=10):
-    """The mean AUROC of a method's own score."""
+    """The mean AUROC of a method's own score in detecting rows of unknown classes."""
     data = [open_set(seed, apart) for seed in range(seeds)]
     models = [registry.estimator(spec, random_state=seed) for seed in range(seeds)]
     assert models[0].fit_together(models, [(X, y) for (X, _, _), y in data]) == [None] * seeds
@@ -91,6 +93,7 @@ def test_mined_negatives_make_ssb_a_better_detector():
     assert detection("ssb", apart=0.5) > detection("ssb[negative=0.0]", apart=0.5) + 0.02
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 1, width=32), min_size=2, max_size=30), st.integers(2, 30))
 def test_otsus_threshold_is_the_best_of_all(scores, count):
     count = min(count, len(scores))
@@ -108,7 +111,7 @@ def test_otsus_threshold_is_the_best_of_all(scores, count):
 
 
 @pytest.mark.parametrize("valid", [[True], [False], [True, *[False] * 4], [False] * 5])
-def test_otsu_has_no_opinion_on_less_than_two_rows(valid):
+def test_otsus_threshold_of_less_than_two_rows_is_a_half(valid):
     assert float(otsu(torch.full((len(valid),), 0.3), torch.tensor(valid))) == 0.5
 
 
@@ -134,7 +137,7 @@ def test_uasd_keeps_the_mean_of_all_answers_and_the_confidence_on_labeled_rows()
 
 
 def _plain_scores(name, module, x):
-    """Of rows by the parts of a module, one row at a time."""
+    """The score of one row, computed from the parts of a module."""
     z = module.net.features(x)
     p = torch.softmax(module.net.head(z), 0)
     if name in ("openmatch", "ssb"):
@@ -163,7 +166,7 @@ def test_a_score_is_that_of_the_part_that_is_named(name):
 
 @pytest.mark.parametrize("name", ["fixmatch", "openmatch"])
 def test_the_answer_to_a_row_does_not_depend_on_its_batch(name):
-    """Of a net that normalises batches, and of a head on it."""
+    """For a net with batch normalisation, and for a head on it."""
     X, y = images(0)
     given = {"net": "wide_resnet[depth=10,widen=1]", "steps": 5, "batch": 4, "random_state": 0}
     model = registry.estimator(name, **given).fit(X, y)
@@ -181,6 +184,7 @@ vectors = st.lists(st.floats(-100, 100), min_size=5, max_size=5)
 
 
 @pytest.mark.parametrize("name", ["ggr", "fix_a_step"])
+@settings(deadline=None)
 @given(vectors, vectors)
 def test_no_unlabeled_gradient_opposes_the_labeled_one(name, labeled, unlabeled):
     g_l = torch.tensor(labeled, dtype=torch.float64)
@@ -195,8 +199,8 @@ def test_no_unlabeled_gradient_opposes_the_labeled_one(name, labeled, unlabeled)
 
 
 @pytest.mark.parametrize("name", ["ggr", "fix_a_step"])
-def test_and_they_do_oppose_each_other_in_training(name, monkeypatch):
-    """On labels that are wrong, so that confident guesses fight them; every step is watched."""
+def test_gradients_oppose_each_other_in_training_and_are_combined(name, monkeypatch):
+    """With wrong labels, which confident guesses contradict; every step is checked."""
     kind, met = registry.algorithm(name), []
     plain = kind.combine
 
@@ -222,7 +226,7 @@ def test_and_they_do_oppose_each_other_in_training(name, monkeypatch):
     "base", ["uda", "mixmatch", "openmatch", "mtcf", "feature_dropout", "adamatch"]
 )
 def test_ggr_is_its_base_where_gradients_agree(base, monkeypatch):
-    """Whatever state, noise, heads or refreshing its base has."""
+    """Also if its base has a state, noise, heads or a refresh."""
     monkeypatch.setattr(registry.algorithm("ggr"), "combine", lambda self, a, b: a + b)
     given = {"net": "mlp[width=8]", "steps": 30, "precision": "fp64", "random_state": 3}
     X, y = rows(1)
@@ -237,7 +241,7 @@ def test_ggr_is_its_base_where_gradients_agree(base, monkeypatch):
 
 
 def test_defixmatchs_unlabeled_loss_has_mean_zero_where_sets_are_alike():
-    """At the start, over 400 draws of both sets from one distribution; FixMatch's has not."""
+    """At the start, over 400 draws of both sets from one distribution; FixMatch's mean is not 0."""
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(3, 8))
     model = DeFixMatch(net="mlp[width=16]", batch=32, threshold=0.4, precision="fp64")
@@ -263,7 +267,7 @@ def test_defixmatchs_unlabeled_loss_has_mean_zero_where_sets_are_alike():
 
 
 def test_adamatchs_threshold_follows_the_confidence_on_labeled_rows():
-    """The same unlabeled rows are trusted beside unsure labeled rows, and not beside sure ones."""
+    """Unlabeled rows are trusted beside uncertain labeled rows, and not beside certain ones."""
     X, y = rows(0)
     model = AdaMatch(net="linear", batch=16, precision="fp64", random_state=0, steps=10)
     stack = stack_of(model, X, y)
@@ -299,7 +303,7 @@ def test_matched_rows_have_the_mean_of_the_others():
 
 
 def test_cafa_weights_shared_classes_above_private_ones():
-    """Four classes have labels, two of them unlabeled rows."""
+    """Four classes have labels, and two of these have unlabeled rows."""
     found = []
     for seed in range(3):
         rng = np.random.default_rng(seed)
@@ -321,7 +325,7 @@ def test_cafa_weights_shared_classes_above_private_ones():
 
 
 def lacking(X, seed):
-    """Half of the features are lost, of every row others."""
+    """The rows without a random half of their features, drawn for each row."""
     rng = np.random.default_rng(seed)
     return np.where(rng.random(X.shape) < 0.5, 0.0, X)
 
@@ -353,7 +357,7 @@ def test_lost_features_have_the_mean_of_the_labeled_rows():
 
 
 def test_scarf_tells_a_corrupted_row_from_others():
-    """After its first part the loss is far below that of chance, and labels have done nothing."""
+    """At the end of its first part the loss is far below chance, without any labeled loss."""
     X, y, _, _ = digits(0)
     model = SCARF(steps=200, start=0.999, random_state=0, temperature=0.2)
     model._encode(X, y)
@@ -574,7 +578,7 @@ def test_records_that_lack_a_score_are_known(tmp_path):
         ("cafa[adversary=-1]", "adversary must be at least 0, got -1"),
     ],
 )
-def test_a_base_that_cannot_be_is_refused_before_anything_runs(spec, reason, tmp_path):
+def test_wrong_options_are_refused_before_anything_runs(spec, reason, tmp_path):
     study = {"algorithms": [spec], "environments": "label", "datasets": "iris"}
     with pytest.raises(InputError, match=reason):
         robustssl.run(study, tmp_path / "store.sqlite", progress=False)

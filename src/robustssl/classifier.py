@@ -1,4 +1,6 @@
-"""What all classifiers share: codes for the classes, -1 for unlabeled, an answer in every case."""
+"""What all classifiers share: classes coded 0 to K - 1, -1 for unlabeled rows, and an answer in
+every case.
+"""
 
 import inspect
 from types import NoneType
@@ -21,16 +23,16 @@ Codes = npt.NDArray[np.intp]
 
 
 class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Fits the model that `_fit` makes on classes coded 0 to K - 1, and predicts its likeliest
+    """Fits the model that `_fit` makes on classes coded 0 to K - 1, and predicts the most probable
     class.
 
-    Without unlabeled rows it is its baseline; with one class alone, that class is the answer.
+    Without unlabeled rows it fits its baseline; with only one class, it predicts that class.
     """
 
     version = 1
     family: ClassVar[Family] = "statistical"
     baseline: str | None = None
-    checks: ClassVar[dict[str, Any]] = {"dtype": np.float64}  # of scikit-learn's validate_data
+    checks: ClassVar[dict[str, Any]] = {"dtype": np.float64}  # arguments of validate_data
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         """A fitted model with `predict_proba`; codes are -1 for unlabeled rows."""
@@ -52,7 +54,8 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labeled = np.asarray(targets != UNLABELED)
         if np.any(targets.astype(object) == "-1"):
             raise ValueError(
-                "y holds the string '-1'; beside strings the number -1 needs an array of objects"
+                "y holds the string '-1', not the number -1; with strings for labels, y must be an "
+                "array of objects"
             )
         if not labeled.any():
             raise ValueError("no row has a label: every y is -1")
@@ -62,7 +65,9 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return rows, codes
 
     def _stand_in(self, codes: Codes) -> Any:
-        """What is fitted to the labeled rows where this learner is not needed, else None."""
+        """The model to fit in place of this one, if there is one class or no unlabeled row; else
+        None.
+        """
         if len(self.classes_) == 1:
             return DummyClassifier()
         if (codes != UNLABELED).all() and self.baseline is not None:
@@ -73,7 +78,7 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_options(type(self), self.get_params())
 
     def _matched(self, name: str) -> Any:
-        """Another algorithm, with the options that both have."""
+        """Another algorithm, with the values of the options that both have."""
         mine, theirs = self.get_params(), inspect.signature(registry.algorithm(name)).parameters
         shared = {
             key: mine[key]
@@ -98,7 +103,7 @@ def labeled_part(rows: Matrix, codes: Codes) -> tuple[Matrix, Codes]:
 
 
 class SupervisedClassifier(EncodedClassifier):
-    """Learns from the labeled rows and ignores the others: the baseline of many."""
+    """Learns from the labeled rows alone; the baseline of other algorithms."""
 
     supervised = True
 
@@ -110,12 +115,12 @@ class SupervisedClassifier(EncodedClassifier):
 
 
 def one_hot(codes: Codes, classes: int | None = None) -> Matrix:
-    """Rows of the identity; an unlabeled row is a row of zeros."""
+    """Codes as one-hot rows; an unlabeled row is all zeros."""
     width = codes.max() + 1 if classes is None else classes
     return np.asarray(np.arange(width) == codes[:, None], float)
 
 
 def to_rows(weights: Matrix) -> Matrix:
-    """Rows that sum to 1, or stay 0."""
+    """Every row divided by its sum; rows of zeros stay zero."""
     total = weights.sum(1, keepdims=True)
     return weights / np.where(total > 0, total, 1)

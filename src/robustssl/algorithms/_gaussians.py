@@ -1,4 +1,4 @@
-"""One Gaussian a class, from rows that belong to each class with a weight."""
+"""One Gaussian per class, fitted to rows that belong to each class with a weight."""
 
 from dataclasses import dataclass
 from typing import Literal, Self
@@ -13,7 +13,7 @@ Covariance = Literal["full", "diag", "tied"]
 
 @dataclass(frozen=True)
 class Gaussians:
-    """p(k | x) in proportion to share_k N(x | mean_k, covariance_k)."""
+    """p(k | x) is proportional to share_k N(x | mean_k, covariance_k)."""
 
     shares: Matrix  # (K,)
     means: Matrix  # (K, d)
@@ -21,8 +21,8 @@ class Gaussians:
 
     @classmethod
     def fit(cls, X: Matrix, weights: Matrix, covariance: Covariance, shrinkage: float) -> Self:
-        """Weighted maximum likelihood, each covariance drawn towards the pooled one and that one
-        towards its diagonal, by a prior that weighs as much as `shrinkage` * d rows.
+        """Weighted maximum likelihood with a prior that weighs as much as `shrinkage` * d rows: it
+        draws each covariance towards the pooled one, and the pooled one towards its diagonal.
         """
         N, d = weights.sum(0), X.shape[1]
         means = weights.T @ X / N[:, None]
@@ -40,7 +40,7 @@ class Gaussians:
             covariances[:] = target
         if covariance == "diag":
             covariances *= np.eye(d)
-        variances = np.diag(pooled)  # never singular, not even where a feature is constant
+        variances = np.diag(pooled)  # added below, so that no covariance is singular
         least = 1e-9 * (variances.mean() or 1.0)
         covariances += np.diag(np.where(variances > 0, 1e-6 * variances, least))
         return cls(N / N.sum(), means, np.linalg.inv(np.linalg.cholesky(covariances)))

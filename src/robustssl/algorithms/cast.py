@@ -13,9 +13,10 @@ from robustssl.spec import Count, NotNegative, Positive
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CAST(EncodedClassifier):
-    """Self-training in which a guess counts p_k(u) d_k(u)^alpha: its probability, times how dense
-    the labeled rows of class k are there (a kernel estimate, scaled to [0, 1] over all rows).
-    Guesses that count `threshold` or more are labels of the next round, which starts afresh.
+    """Self-training in which the score of a guess is p_k(u) d_k(u)^alpha: its probability, times
+    the density of the labeled rows of class k at u (a kernel estimate, scaled to [0, 1] over all
+    rows). Guesses with a score of at least `threshold` are labels in the next round, which starts
+    from scratch.
     """
 
     threshold: NotNegative = 0.3
@@ -44,7 +45,7 @@ class CAST(EncodedClassifier):
 
 
 def density(X: Matrix, codes: Codes) -> Matrix:
-    """(n, K): how dense the labeled rows of each class are at every row, scaled to [0, 1]."""
+    """(n, K): the density of the labeled rows of each class at every row, scaled to [0, 1]."""
     columns = []
     for k in range(codes.max() + 1):
         log = KernelDensity(bandwidth="scott").fit(X[codes == k]).score_samples(X)

@@ -12,9 +12,9 @@ from robustssl.spec import Count, Positive
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CoTraining(EncodedClassifier):
-    """Two learners, each on half of the features (drawn at random). In each round each labels the
-    unlabeled rows it is surest of, `additions` of each class, for the other. The answer is the
-    product of their probabilities.
+    """Two learners, each on half of the features (a random half). In each round, each learner
+    labels for the other the unlabeled rows that it is surest of, `additions` of each class. The
+    prediction is the product of their probabilities.
     """
 
     rounds: Count = 30
@@ -49,7 +49,7 @@ class CoTraining(EncodedClassifier):
 
 
 class _Product:
-    """Two learners that look at features of their own; p is the product of theirs."""
+    """Two learners, each with its own features; p is the normalised product of theirs."""
 
     def __init__(self, learners: list[Any], views: tuple[Codes, ...]) -> None:
         self.learners, self.views = learners, views

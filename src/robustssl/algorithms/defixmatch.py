@@ -10,9 +10,9 @@ from robustssl.spec import NotNegative
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DeFixMatch(DeepClassifier):
-    """FixMatch's loss on unlabeled rows less the same loss on labeled ones, which has mean zero
-    where both come from one distribution: (CE(w(x)) + CE(s(x))) / 2 + weight (U(u) - U(x)). It may
-    be negative, and is not cut off: that would be the bias it takes away.
+    """FixMatch's loss U on unlabeled rows minus the same loss on labeled rows, a difference with
+    mean zero if both come from one distribution: (CE(w(x)) + CE(s(x))) / 2 + weight (U(u) - U(x)).
+    It may be negative, and is not cut off at 0, which would bring back the bias that it removes.
     """
 
     threshold: NotNegative = 0.95

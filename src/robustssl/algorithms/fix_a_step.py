@@ -25,10 +25,11 @@ from robustssl.spec import NotNegative, Positive
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FixAStep(DeepClassifier):
-    """FixMatch whose labeled rows are mixed with as many unlabeled ones, and whose unlabeled
-    gradient is dropped in a step where it opposes the labeled one.
+    """FixMatch in which labeled rows are mixed with as many unlabeled ones, and the unlabeled
+    gradient is dropped in every step in which it opposes the labeled one.
 
-    alpha: the authors' .5 is for images; rows of a table that are mixed as much are like none.
+    alpha: of the Beta distribution of the mixtures. The authors' .5 is for images; mixing the rows
+    of a table that much gives rows unlike any other.
     """
 
     threshold: NotNegative = 0.95

@@ -23,10 +23,11 @@ from robustssl.spec import NotNegative, Positive
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ICT(DeepClassifier):
-    """Between two rows, answer between the two: CE + weight r MSE(p(l u + (1 - l) v), l p'(u) +
-    (1 - l) p'(v)), where l ~ Beta(alpha, alpha) and p' is of the averaged parameters.
+    """The prediction for a mixture of two rows should be the mixture of their predictions: CE +
+    weight r MSE(p(l u + (1 - l) v), l p'(u) + (1 - l) p'(v)), where l ~ Beta(alpha, alpha), p' uses
+    the averaged parameters and r is a ramp.
 
-    weight: the authors' 100 drowns the few labels of a table.
+    weight: the authors' 100 outweighs the few labels of a table.
     """
 
     weight: NotNegative = 5.0

@@ -24,13 +24,13 @@ from robustssl.spec import Count, Decay, NotNegative, Share
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class IOMatch(DeepClassifier):
-    """Inliers and outliers at once. Guesses p (aligned to even shares) and a detector of one class
-    against all others, o, make a target of K + 1 classes, q_k = p_k o_k and for outliers the rest,
-    which an open head learns on the strong view; the closed head learns confident guesses of rows
-    that are more likely in than out.
+    """Learn from inliers and outliers at once. Guesses p (aligned to equal class shares) and a
+    one-against-all detector o make a target of K + 1 classes, q_k = p_k o_k and the rest for
+    outliers, which an open head learns on the strong view. The closed head learns confident guesses
+    of rows that are more probably inliers than outliers.
 
-    start: the share of the steps before the open head learns from unlabeled rows. decay: of the
-    mean answer, which is the authors' mean of 128 batches in their long runs.
+    start: the share of the steps before the open head learns from unlabeled rows.
+    decay: of the mean prediction; the authors take the mean of their last 128 batches.
     """
 
     threshold: NotNegative = 0.95

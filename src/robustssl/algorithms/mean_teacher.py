@@ -19,8 +19,8 @@ from robustssl.spec import NotNegative, Positive
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MeanTeacher(DeepClassifier):
-    """Agree with the average of your former selves: CE + weight r MSE(p(w(u)), p'(w'(u))), where p'
-    is of the parameters averaged with the decay `ema`.
+    """Agree with the average of the past parameters: CE + weight r MSE(p(w(u)), p'(w'(u))), where
+    p' uses the parameters averaged with the decay `ema` and r is a ramp.
 
     weight: the authors' 100 is for images, whose views differ more than noisy rows of a table.
     """

@@ -9,8 +9,8 @@ from robustssl.spec import NotNegative, Positive
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PseudoLabel(DeepClassifier):
-    """Take the likeliest class of an unlabeled row for its label, if it is confident:
-    CE + weight r mean of 1(max p >= threshold) CE(f(u), argmax p(u)), where r ramps up.
+    """Train on the most probable class of an unlabeled row if it is confident: CE + weight r times
+    the mean of 1(max p >= threshold) CE(f(u), argmax p(u)), where r is a ramp.
     """
 
     threshold: NotNegative = 0.95

@@ -12,7 +12,9 @@ from robustssl.spec import Count, Positive, Range
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SelfTraining(EncodedClassifier):
-    """Fit, label the unlabeled rows whose guess is confident, fit again, until none is left."""
+    """Fit, label the unlabeled rows with confident guesses, and fit again, until no confident guess
+    is left.
+    """
 
     threshold: Annotated[float, Range(least=0, below=1)] = 0.75
     rounds: Count = 10

@@ -14,12 +14,12 @@ from robustssl.spec import NotNegative, Share
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SSB(DeepClassifier):
-    """FixMatch on all confident rows, outliers or not, and beside it a detector of one class
-    against all others behind hidden layers of its own. It takes for negatives of a class also the
-    unlabeled rows of which it is surest (below `negative`).
+    """FixMatch on all confident rows, outliers included, and beside it a one-against-all detector
+    with a hidden layer of its own. As negatives of a class the detector also takes the unlabeled
+    rows for which its probability is below `negative`.
 
-    start: the share of the steps before negatives are mined. The classifier's own hidden layers
-    are those of the net. negative: the authors' .01 is reached in long runs only.
+    start: the share of the steps before negatives are taken from unlabeled rows.
+    negative: the authors' .01 is only reached in long runs.
     """
 
     threshold: NotNegative = 0.95

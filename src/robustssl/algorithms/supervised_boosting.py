@@ -13,7 +13,7 @@ from robustssl.spec import Count
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SupervisedBoosting(SupervisedClassifier):
-    """F <- F + w f, as in assemble, on the labeled rows alone. base: tree or svm."""
+    """Boosting as in assemble, on the labeled rows alone. base: tree or svm."""
 
     base: Base = "tree"
     rounds: Count = 30

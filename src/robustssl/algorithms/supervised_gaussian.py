@@ -12,8 +12,9 @@ from robustssl.spec import NotNegative
 class SupervisedGaussian(SupervisedClassifier):
     """argmax_k of n_k / n N(x | mean_k, covariance_k), from the labeled rows alone.
 
-    covariance: full, diag or tied. shrinkage: the weight, in rows for each feature, of a prior that
-    draws every covariance towards the pooled one, and that one towards its diagonal.
+    covariance: full, diag (without correlations) or tied (the same for all classes).
+    shrinkage: the weight, in rows per feature, of a prior that draws every covariance towards the
+    pooled one, and the pooled one towards its diagonal.
     """
 
     covariance: Covariance = "full"

@@ -1,4 +1,4 @@
-"""A kernel vote (Nadaraya, 1964; Watson, 1964) of the labeled rows alone."""
+"""Kernel classifier (Nadaraya, 1964; Watson, 1964) on the labeled rows alone."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +10,8 @@ from robustssl.spec import Positive
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SupervisedKernel(SupervisedClassifier):
-    """p(x) in proportion to the sum of exp(-gamma |x - x_i|^2) over the labeled rows of a class:
-    what graph methods are without unlabeled rows.
+    """p(x) of a class is proportional to the sum of exp(-gamma |x - x_i|^2) over its labeled rows:
+    a graph method without unlabeled rows.
     """
 
     gamma: Positive = 1.0

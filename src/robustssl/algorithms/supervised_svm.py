@@ -13,8 +13,10 @@ from robustssl.spec import NotNegative, Positive
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SupervisedSVM(SupervisedClassifier):
-    """One class against the others, with the kernel exp(-gamma |x - x'|^2), on the labeled rows
-    alone. gamma: None is one over the number of features and their variance.
+    """Each class against all others, with the kernel exp(-gamma |x - x'|^2), on the labeled rows
+    alone.
+
+    gamma: null is 1 / (number of features * variance of X).
     """
 
     C: Positive = 15.0

@@ -21,8 +21,9 @@ from robustssl.spec import Decay, NotNegative, Positive
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class TemporalEnsembling(DeepClassifier):
-    """Agree with the average of what you said of this row: Z <- decay Z + (1 - decay) p(w(u)) at
-    every visit, CE + weight r MSE(p(w(u)), Z / (1 - decay^visits)).
+    """Agree with the average of past predictions for the same row: Z <- decay Z + (1 - decay)
+    p(w(u)) at every visit of a row, and CE + weight r MSE(p(w(u)), Z / (1 - decay^visits)), where r
+    is a ramp.
     """
 
     weight: NotNegative = 10.0
@@ -31,7 +32,7 @@ class TemporalEnsembling(DeepClassifier):
 
     views = ("weak",)
     presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"weight": 2.4},  # 30 times the share of labels, for 4,000 of 50,000 images
+        "paper": {"weight": 2.4},  # 30 times the share of labeled rows, 4,000 of 50,000 images
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:

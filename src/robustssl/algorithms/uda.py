@@ -11,10 +11,11 @@ from robustssl.spec import NotNegative, Positive
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class UDA(DeepClassifier):
-    """Ask for the sharpened guess on the weak view, if it is confident, on the strong view. Labels
-    that are sure already teach no more: those with p_y above eta, which grows from 1/K to 1.
+    """If the guess on the weak view is confident, train the strong view on its sharpened
+    probabilities. Labeled rows that are already certain are left out: those with p_y above eta,
+    which grows from 1/K to 1.
 
-    signal: how eta grows: linear, log or exp; none: it is 1.
+    signal: how eta grows: linear, log or exp. none: eta is 1.
     """
 
     threshold: NotNegative = 0.8

@@ -26,7 +26,7 @@ from robustssl.deep.trained import Trained
 from robustssl.deep.types import Batch, Loss, Rows, Shape, State
 from robustssl.errors import InputError, unknown
 from robustssl.method import Family
-from robustssl.spec import Count, Decay, NotNegative, Positive
+from robustssl.spec import Count, Decay, NotNegative, Positive, check_options
 from robustssl.views.families import VIEWS
 
 KINDS = {2: "table", 3: "text", 4: "image"}  # by the number of axes of X
@@ -137,7 +137,8 @@ class NetClassifier(EncodedClassifier):
         if not isinstance(self.net, str):
             raise InputError(f"net must be the name of a net, such as mlp, got {self.net}")
         if self.net != "auto":
-            registry.net(self.net)
+            build: Any = registry.net(self.net)
+            check_options(build.func, build.keywords)
         for view in self.views:
             if view not in VIEWS:
                 raise unknown("view", view, VIEWS)

@@ -243,7 +243,7 @@ def test_weights_that_are_missing_or_broken_are_an_input_error(weights, net, tmp
         build(str(tmp_path / "broken"))
     part = {name: value for name, value in whole.state_dict().items() if "encoder" not in name}
     whole.save_pretrained(tmp_path / "part", state_dict=part)
-    with pytest.raises(InputError, match="are incomplete: encoder"):
+    with pytest.raises(InputError, match="are not whole: there is no encoder"):
         build(str(tmp_path / "part"))
 
 

@@ -33,5 +33,5 @@ def pretrained(weights: str) -> Any:
         ) from error
     missing = sorted(name for name in found["missing_keys"] if not name.startswith("pooler."))
     if missing:
-        raise InputError(f"the weights {weights!r} are incomplete: {missing[0]} is missing")
+        raise InputError(f"the weights {weights!r} are not whole: there is no {missing[0]}")
     return body.float()

@@ -71,7 +71,9 @@ class Environment:
         return np.asarray(pools.data.X[rows])
 
     def pools(self, data: Dataset, labels: int, rng: Any) -> Pools:
-        """Disjoint rows: labeled, test, consistent, inconsistent and set aside; none depends on t."""
+        """Disjoint rows: labeled, test, consistent, inconsistent, set aside; they do not depend on
+        t.
+        """
         consistent, inconsistent = (_by_class(data, rows) for rows in self.divide(data, rng))
         dealt = [deal(data, rows, labels, rng) for rows in consistent]
         labeled, test, consistent = (list(part) for part in zip(*dealt, strict=True))

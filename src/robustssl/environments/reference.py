@@ -76,7 +76,7 @@ class Reference(Environment):
         return X, pools.inconsistent
 
     def _band(self, pools: Pools, label: int, t: float) -> Rows:
-        """A fifth of the far half of a class, the farther for larger t; at t = 0 as many near rows."""
+        """A fifth of a class's far half, farther out for larger t; at t = 0 as many near rows."""
         y = pools.data.y
         near: Rows = pools.consistent[y[pools.consistent] == label]
         far: Rows = pools.inconsistent[y[pools.inconsistent] == label]

@@ -1,7 +1,8 @@
 PYTHON ?= python3
 BIN = .venv/bin
+PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: quickstart test check docs validate catalog clean
+.PHONY: quickstart test light check docs validate catalog clean
 
 quickstart: .venv/installed
 	$(BIN)/robustssl run quickstart --store quickstart.sqlite
@@ -10,6 +11,10 @@ quickstart: .venv/installed
 
 test: .venv/installed
 	$(BIN)/pytest
+
+# The tests that must pass without any extra: no torch, no xgboost, no ray.
+light: .venv-light/installed
+	.venv-light/bin/pytest
 
 check: .venv/installed
 	$(BIN)/ruff check .
@@ -33,10 +38,13 @@ docs: .venv/installed
 	@echo "Open public/index.html in a browser."
 
 clean:
-	rm -rf .venv quickstart.sqlite* quickstart-report quickstart-site public
+	rm -rf .venv .venv-light quickstart.sqlite* quickstart-report quickstart-site public
 
-.venv/installed: pyproject.toml constraints.txt
-	@echo "Installing into .venv (a minute or two, once) ..."
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[deep,parquet,text,postgres,ray,docs,dev]"
+.venv/installed: WHAT = --group dev --editable ".[boosting,deep,hub,parquet,postgres,ray,text]"
+.venv-light/installed: WHAT = --group test --editable .
+.venv/installed .venv-light/installed: pyproject.toml constraints.txt
+	@echo "Installing into $(@D) (a minute or two, once) ..."
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python $(PIP_INSTALL) "pip>=25.1" # the first that knows groups
+	$(@D)/bin/python $(PIP_INSTALL) --constraint constraints.txt $(WHAT)
 	@touch $@

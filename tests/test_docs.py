@@ -207,7 +207,7 @@ def test_a_misspelt_command_is_noticed():
     with pytest.raises(AssertionError):
         spell("make dosc")
     with pytest.raises(AssertionError):
-        spell("pip install 'robustssl[gpu]'")
+        spell("pip install 'robustssl[tpu]'")
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -23,6 +23,8 @@ from robustssl.spec import parse, spell
 
 Kind = Literal["algorithm", "environment", "dataset", "net"]
 
+EXTRAS = {"torch": "deep", "xgboost": "boosting"}  # optional packages: the extra of each
+
 
 @cache
 def names(kind: Kind) -> tuple[str, ...]:
@@ -59,7 +61,10 @@ def find(kind: Kind, name: str) -> Any:
     try:
         module_ = importlib.import_module(f"robustssl.{kind}s.{name}")
     except ModuleNotFoundError as error:
-        raise InputError(f"{name} needs {error.name}: pip install 'robustssl[deep]'") from error
+        if error.name not in EXTRAS:
+            raise
+        needed = f"{error.name}: pip install 'robustssl[{EXTRAS[error.name]}]'"
+        raise InputError(f"{name} needs {needed}") from error
     if kind == "dataset":
         return module_.load
     own = [

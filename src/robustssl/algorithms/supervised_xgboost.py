@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from xgboost import XGBClassifier
+
 from robustssl.classifier import Codes, Matrix, SupervisedClassifier
 from robustssl.spec import Count, Positive
 
@@ -17,6 +19,4 @@ class SupervisedXGBoost(SupervisedClassifier):
     random_state: int | None = None
 
     def _learn(self, X: Matrix, codes: Codes) -> Any:
-        from xgboost import XGBClassifier
-
         return XGBClassifier(**self.get_params(), tree_method="hist", n_jobs=1).fit(X, codes)

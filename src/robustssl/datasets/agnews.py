@@ -38,7 +38,7 @@ def load(encoder: str = "tfidf") -> Dataset:
     """127,600 news items on 4 topics."""
     sources = [
         Source(f"{cache() / 'ag_news_csv'}, with train.csv and test.csv", _local),
-        Source("the Hugging Face hub, fancyzhx/ag_news (needs huggingface_hub)", _hub),
+        Source("the Hugging Face hub, fancyzhx/ag_news (needs robustssl[hub])", _hub),
     ]
     return fetch_texts(
         "agnews", *sources, owner="X. Zhang et al.", licence="not stated", encoder=encoder

@@ -6,12 +6,14 @@ else it is two matrix products.
 """
 
 import math
+from importlib.util import find_spec
 from typing import Any
 
 import torch
 from torch import Tensor
 
 MOST_TOKENS = 64  # as many as fit into the registers of a program
+HAS_TRITON = find_spec("triton") is not None
 
 
 def attention(triples: Tensor, heads: int, some: int, fused: bool = True) -> Tensor:
@@ -19,7 +21,7 @@ def attention(triples: Tensor, heads: int, some: int, fused: bool = True) -> Ten
     and values of all tokens, (rows, tokens, 3 width).
     """
     fits = triples.is_cuda and triples.shape[1] <= MOST_TOKENS and triples.dtype != torch.float64
-    if fits and fused:
+    if fits and fused and HAS_TRITON:
         result: Tensor = fused_attention(triples, heads, some)
         return result
     return plain_attention(triples, heads, some)

@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: quickstart test light check docs validate clean
+.PHONY: quickstart test light check docs validate catalog clean
 
 quickstart: .venv/installed
 	$(BIN)/robustssl run quickstart --store quickstart.sqlite
@@ -27,6 +27,10 @@ check: .venv/installed
 validate: .venv/installed
 	$(BIN)/robustssl results validate --sample 5 --seed 0 $(dir $(wildcard results/*/study.yaml results/leaderboard/*/study.yaml))
 	$(BIN)/robustssl results validate --sample 0 results/reproduction/deep
+
+# What reports and `robustssl list` know of built-in methods, written down from the code.
+catalog: .venv/installed
+	$(BIN)/python -m robustssl.checks.catalog
 
 docs: .venv/installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

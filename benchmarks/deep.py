@@ -20,9 +20,10 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from robustssl import registry
 from robustssl.deep.batches import Problem
-from robustssl.deep.train import Stack
+from robustssl.deep.stack import Stack
+from robustssl.deep.train import take_steps
 from robustssl.spec import parse
-from robustssl.views.families import views_of
+from robustssl.views import views_of
 
 CLASSES, LABELED, UNLABELED = 3, 15, 1000
 KINDS = {"wide_resnet": "image", "resnet50": "image"}
@@ -97,7 +98,7 @@ def measure(name, net, height, mode, precision, device, batch, steps, rates, ref
         torch.cuda.reset_peak_memory_stats()
     stack = stack_of(name, net, height, precision, steps, device, batch)
     batches, start = stack.batches, time.perf_counter()
-    advance = stack._advance(mode)
+    advance = take_steps(stack, mode)
     batches.put(batches.draw())
     next(advance)  # its gradient is that of float64, but for rounding
     ours, exact = stack.moments[0][0].double().cpu(), references[name, net]

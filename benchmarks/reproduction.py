@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from robustssl.analysis.interval import student_interval
-from robustssl.records.files import read
+from robustssl.records.results import read
 from robustssl.spec import parse
 
 PUBLISHED = Path(__file__).parents[1] / "results" / "published.csv"

@@ -178,7 +178,7 @@ def environments_page() -> str:
 def datasets_page() -> str:
     parts = [
         "# Datasets",
-        "`robustssl data list` says which are at hand, `robustssl data fetch NAME` fetches one, "
+        "`robustssl data list` says which are available, `robustssl data fetch NAME` fetches one, "
         "once. [Your own](tutorials/own_data.md) is a file.",
     ]
     for kind, title in {"tabular": "Tables", "image": "Images", "text": "Texts"}.items():

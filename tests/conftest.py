@@ -1,5 +1,6 @@
 """Shared by the tests: small studies, and the tables that tests want shown."""
 
+import copy
 import os
 import pwd
 import shutil
@@ -11,6 +12,9 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+
+from robustssl import registry
+from robustssl.records import catalog
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ[_name] = "1"  # tests run side by side; many small fits must not fight
@@ -126,3 +130,20 @@ def place(request, tmp_path):
     if request.param == "sqlite":
         return tmp_path / "s.sqlite"
     return request.getfixturevalue("database")
+
+
+@pytest.fixture
+def correct(monkeypatch):
+    """Gives a built-in thing another version, as if its code had been corrected."""
+
+    def set_version(name, version, kind="algorithm"):
+        document = copy.deepcopy(catalog._document())
+        document[kind][name]["version"] = version
+        monkeypatch.setattr(catalog, "_document", lambda: document)
+        catalog.entry.cache_clear()
+        registry.about.cache_clear()
+
+    yield set_version
+    monkeypatch.undo()
+    catalog.entry.cache_clear()
+    registry.about.cache_clear()

@@ -1,7 +1,9 @@
-"""The algorithms: each keeps the public contracts, and each agrees with an independent ground."""
+"""The algorithms keep the public contracts, and agree with independent implementations."""
 
+import inspect
 import itertools
 import re
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -20,7 +22,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 import robustssl
-from robustssl import checks, registry
+from robustssl import InputError, checks, registry
 from robustssl.algorithms import tsvm
 from robustssl.algorithms.cast import density
 from robustssl.algorithms.label_propagation import authors_gamma
@@ -28,10 +30,11 @@ from robustssl.algorithms.safe_ensemble import nearest_mixture
 from robustssl.algorithms.tri_training import bootstrap, choose
 from robustssl.algorithms.tsvm import switch
 from robustssl.checks import algorithms as contracts
-from robustssl.spec import parse, spell
+from robustssl.checks._toys import moons
+from robustssl.spec import check_options, parse, spell
 
 ALGORITHMS = [
-    n for n in registry.names("algorithm") if not hasattr(robustssl.algorithm(n), "fit_together")
+    n for n in registry.names("algorithm") if registry.algorithm(n).family == "statistical"
 ]
 SUPERVISED = [n for n in ALGORITHMS if getattr(robustssl.algorithm(n), "supervised", False)]
 SEMI = [n for n in ALGORITHMS if n not in SUPERVISED]
@@ -65,7 +68,7 @@ PRESETS = [(n, p) for n in ALGORITHMS for p in registry.presets(n)]
 
 @pytest.mark.filterwarnings("ignore:max_iter")
 @pytest.mark.parametrize(("name", "preset"), PRESETS)
-def test_and_with_every_preset_an_answer_in_every_case(name, preset):
+def test_every_preset_has_an_answer_in_every_case(name, preset):
     learner = contracts.Learner(registry.canonical("algorithm", f"{name}[preset={preset}]"))
     contracts.is_a_classifier(learner)
     contracts.has_an_answer_in_every_case(learner)
@@ -79,22 +82,22 @@ def test_and_with_every_preset_an_answer_in_every_case(name, preset):
         ("Nosy", "sees its unlabeled rows", "unlabeled rows change its predictions"),
         ("Worse", "is not worse than its baseline", "worse than its baseline on blobs"),
         ("Forgetful", "is a classifier", "fit changes a parameter"),
-        ("Fickle", "is a classifier", "a second fit with the same seed predicts otherwise"),
-        ("Unsure", "is a classifier", "it predicts not the likeliest"),
+        ("Fickle", "is a classifier", "a second fit with the same seed predicts something else"),
+        ("Unsure", "is a classifier", "it does not predict the most probable class"),
         ("Gullible", "refuses what is not a number", "it takes nan for a number"),
         ("Fragile", "has an answer in every case", "one class: ValueError"),
-        ("Illiterate", "takes labels of any type", "it predicts something else"),
+        ("Illiterate", "takes labels of any type", "it predicts other values"),
         ("Orphan", "names its baseline", "it names no baseline"),
-        ("Other", "names its baseline", "without unlabeled rows it is not its baseline"),
+        ("Other", "names its baseline", "it does not predict what its baseline predicts"),
         ("Silent", "is a classifier", "fit does not return the estimator"),
         ("Inventive", "is a classifier", "a class that no label names"),
         ("Lavish", "is a classifier", "do not sum to 1"),
         ("Wide", "is a classifier", "have the shape (1000, 4)"),
-        ("Confused", "names its baseline", "it is supervised, and names a baseline"),
+        ("Confused", "names its baseline", "it is supervised, but names a baseline"),
         ("Circular", "names its baseline", "is not supervised"),
         ("Boundless", "refuses what is not a number", "it takes inf for a number"),
-        ("Hollow", "has an answer in every case", "one feature: p is not finite"),
-        ("Sleepy", "takes labels of any type", "with strings for labels it predicts otherwise"),
+        ("Hollow", "has an answer in every case", "one feature: a probability is not finite"),
+        ("Sleepy", "takes labels of any type", "with strings for labels it predicts other classes"),
         ("Slightly", "is not worse than its baseline", "worse than its baseline on blobs"),
     ],
 )
@@ -105,7 +108,7 @@ def test_a_broken_promise_is_found(name, contract, sentence):
 
 @pytest.mark.parametrize("name", ["assemble", "label_propagation", "label_spreading"])
 def test_better_on_two_moons(name):
-    assert contracts.least_gain(name, contracts.moons) > 0
+    assert contracts.least_gain(name, moons) > 0
 
 
 BETTER_ON_BLOBS = {
@@ -119,7 +122,7 @@ def test_better_on_blobs(name):
     assert contracts.least_gain(name, contracts.blobs) > 0
 
 
-# scikit-learn's own checks. The one exception: some use -1 as a class, which here is no label.
+# scikit-learn's own checks. One of them uses -1 as a class, which means unlabeled here.
 EXPECTED = {"check_classifiers_classes": "-1 means unlabeled here, as in sklearn.semi_supervised"}
 
 
@@ -151,7 +154,7 @@ def test_no_label_at_all_is_an_error():
             fitted(name, X, np.full_like(hidden, -1))
 
 
-# The baselines are their libraries'
+# The baselines agree with the libraries that implement them
 
 
 def test_the_baselines_are_what_they_are_named_for():
@@ -202,7 +205,7 @@ def test_two_classes_need_one_machine():
 
 
 def expectation_maximisation(X, y, steps):
-    """One Gaussian a class, row by row and class by class, as the formula is written."""
+    """One Gaussian per class, written as plain loops over rows and classes."""
     n, classes = len(X), range(3)
     g = np.array([[float(y[i] == k) for k in classes] for i in range(n)])
     used = [i for i in range(n) if y[i] != -1]
@@ -247,11 +250,11 @@ def test_covariances_are_shrunk_towards_the_pooled_one_and_its_diagonal():
     L, y = X[hidden != -1], hidden[hidden != -1]
     own = np.stack([np.cov(L[y == k].T, bias=True) for k in range(3)])
     pooled = own.mean(0)
-    target = (12 * pooled + 2 * np.diag(np.diag(pooled))) / 14  # a prior of 2 rows, of 12
+    target = (12 * pooled + 2 * np.diag(np.diag(pooled))) / 14  # a prior of 2 rows, 12 labels
     assert covariances() == pytest.approx((4 * own + 2 * target) / 6, rel=1e-4)
     assert covariances(covariance="tied") == pytest.approx(np.stack([target] * 3), rel=1e-4)
     assert (covariances(covariance="diag")[:, 0, 1] == 0).all()
-    with pytest.raises(robustssl.InputError, match="did you mean 'diag'"):
+    with pytest.raises(InputError, match="did you mean 'diag'"):
         covariances(covariance="diagonal")
 
 
@@ -259,7 +262,7 @@ def test_covariances_are_shrunk_towards_the_pooled_one_and_its_diagonal():
 
 
 def objective(K, signs, labeled, C):
-    """Of the best machine for given signs, with the same C for all rows."""
+    """The objective of the best machine for given signs, with the same C for all rows."""
     svc = SVC(kernel="precomputed", C=C, tol=1e-8).fit(K, signs)
     f = svc.decision_function(K)
     coef = np.zeros(len(K))
@@ -268,7 +271,7 @@ def objective(K, signs, labeled, C):
 
 
 def test_tsvm_finds_nearly_the_best_signs_there_are():
-    """Against all assignments with the right number of positive rows."""
+    """Compared with all assignments that have the right number of positive rows."""
     found = []
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -302,8 +305,8 @@ def test_switching_takes_the_pairs_that_gain():
     free = np.array([2, 3, 4, 5])
     assert switch(signs, slacks, free)  # 4 (.9) and 5 (1.9) sum to more than 2
     assert signs.tolist() == [1, 1, -1, -1, -1, 1]
-    assert not switch(signs, np.array([0.5, 0.5, 0.9, 1.0]), free)  # 1.9 in all
-    assert not switch(signs, np.array([0.0, 0.0, 0.0, 2.5]), free)  # one is content
+    assert not switch(signs, np.array([0.5, 0.5, 0.9, 1.0]), free)  # sums to 1.9
+    assert not switch(signs, np.array([0.0, 0.0, 0.0, 2.5]), free)  # one slack of each pair is 0
     signs = np.array([1.0, 1, 1, -1, -1, -1])
     assert switch(signs, np.array([1.5, 1.2, 0.1, 1.6, 1.1, 1.8]), np.arange(6))
     assert signs.tolist() == [-1, -1, 1, 1, -1, 1]  # both pairs at once
@@ -362,7 +365,7 @@ def test_the_sparse_system_is_solved(alpha):
     assert got[~L] == pytest.approx(F, abs=1e-4)
 
 
-def test_rows_without_a_way_to_a_label_have_no_vote():
+def test_rows_that_are_not_connected_to_a_label_have_no_vote():
     X = np.array([[0.0], [1], [100], [101], [200], [201]])
     y = np.array([0, -1, 1, -1, -1, -1])
     F = fitted("label_propagation", X, y, n_neighbors=1).model_.F
@@ -429,7 +432,7 @@ def test_the_majority_answers():
 
 
 def test_assemble_is_boosting_with_its_own_labels():
-    """Two classes, step by step, with margins of F in plus and minus."""
+    """Two classes, computed step by step with F as a signed margin."""
     noise = np.random.default_rng(3)
     X = noise.normal(size=(230, 2))
     hidden = np.where(np.arange(230) < 30, (X[:, 0] + noise.normal(size=230) > 0).astype(int), -1)
@@ -451,14 +454,14 @@ def test_assemble_is_boosting_with_its_own_labels():
     p = model.predict_proba(X)
     assert p[:, 1] == pytest.approx(1 / (1 + np.exp(-2 * F)), abs=1e-9)
     assert len({weight for weight, _ in model.model_.learned}) > 1
-    assert not np.array_equal(y, first)  # the ensemble has labels of its own
+    assert not np.array_equal(y, first)  # the ensemble has changed labels
 
 
 # Self-training, co-training, CAST
 
 
 def test_self_training_takes_a_confident_guess_as_a_label():
-    """By hand: a first fit labels the far row, a second fit includes it."""
+    """Computed by hand: the first fit labels the far row, the second fit includes it."""
     X = np.array([[-1.0], [1.0], [30.0]])
     y = np.array([0, 1, -1])
     by_hand = LogisticRegression(max_iter=1000).fit(X, [0, 1, 1])
@@ -563,15 +566,25 @@ def test_the_safe_ensemble_mixes_its_members():
 @pytest.mark.parametrize(
     ("spec", "sentence"),
     [
-        ("label_spreading[alpha=1]", "alpha = 1.0, but it is a number from 0 below 1"),
-        ("label_spreading[n_neighbors=0]", "n_neighbors = 0, but it is a whole number from 1 on"),
-        ("tsvm[max_switches=0]", "max_switches = 0"),
-        ("tsvm[C=-1]", "C = -1.0"),
-        ("ssgmm[shrinkage=-1]", "shrinkage = -1.0"),
-        ("tri_training[svms=4]", "svms = 4, but it is a whole number from 0 up to 3"),
-        ("assemble[beta=1]", "beta = 1, but"),
-        ("co_training[additions=0]", "additions = 0"),
-        ("cast[rounds=0]", "rounds = 0"),
+        ("label_spreading[alpha=1]", "alpha must be at least 0 and below 1, got 1"),
+        (
+            "label_spreading[n_neighbors=0]",
+            "n_neighbors must be a whole number of at least 1, got 0",
+        ),
+        ("label_spreading[n_neighbors=2.5]", "must be a whole number of at least 1, got 2.5"),
+        ("label_spreading[gamma=null]", "gamma must be above 0, got None"),
+        ("label_spreading[gamma=wide]", "gamma must be above 0, got 'wide'"),
+        ("label_propagation[steps=1.5]", "steps must be a whole number of at least 1, got 1.5"),
+        ("tsvm[max_switches=0]", "max_switches must be a whole number of at least 1, got 0"),
+        ("tsvm[C=-1]", "C must be above 0, got -1"),
+        ("ssgmm[shrinkage=-1]", "shrinkage must be at least 0, got -1"),
+        ("ssgmm[covariance=3]", "unknown covariance '3'; there is: diag, full, tied"),
+        ("tri_training[svms=4]", "svms must be a whole number of at least 0 and at most 3, got 4"),
+        ("assemble[beta=1]", "beta must be above 0 and below 1, got 1"),
+        ("assemble[base=trees]", "unknown base 'trees'; did you mean 'tree'?"),
+        ("self_training[threshold=nan]", "threshold must be at least 0 and below 1, got nan"),
+        ("co_training[additions=0]", "additions must be a whole number of at least 1, got 0"),
+        ("cast[rounds=0]", "rounds must be a whole number of at least 1, got 0"),
     ],
 )
 def test_options_out_of_range_are_refused(spec, sentence):
@@ -579,6 +592,34 @@ def test_options_out_of_range_are_refused(spec, sentence):
     X, hidden, _ = blobs()
     with pytest.raises(ValueError, match=re.escape(sentence)):
         robustssl.estimator(name, **options).fit(X, hidden)
+
+
+# Options that are neither numbers nor one of a few words.
+SPECS = {"random_state", "net", "device", "ggr base"}
+
+
+def is_refused(kind, options):
+    try:
+        check_options(kind, options)
+    except InputError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("name", registry.names("algorithm"))
+def test_every_option_says_which_values_it_may_have(name):
+    for option in registry.defaults("algorithm", name):
+        if not {option, f"{name} {option}"} & SPECS:
+            words = f"annotate {option} of {name} with a Range (see robustssl.spec) or a Literal"
+            assert is_refused(registry.algorithm(name), {option: object()}), words
+
+
+@pytest.mark.parametrize("name", registry.names("algorithm"))
+def test_defaults_and_presets_are_within_their_ranges(name):
+    for preset in (None, *registry.presets(name)):
+        registry.estimator(name, preset=preset)._check_options()
+    for budget in getattr(registry.algorithm(name), "budgets", ()):
+        registry.estimator(name, budget=budget)._check_options()
 
 
 def test_a_string_is_not_the_number():
@@ -599,14 +640,14 @@ def test_gaussians_do_not_depend_on_units():
             assert np.mean(fitted(name, X * units, hidden).predict(X * units) != plain) < 0.02
 
 
-def test_a_row_is_answered_by_the_nearest_even_where_there_are_few():
+def test_graph_methods_work_with_fewer_rows_than_neighbours():
     X, y = np.array([[0.0], [0.1], [5.0], [5.1]]), np.array([0, -1, 1, -1])
     for name in ("label_propagation", "label_spreading"):
         assert fitted(name, X, y).predict([[0.05], [5.05]]).tolist() == [0, 1]
 
 
 def test_costs_of_both_signs_end_at_the_same_level(monkeypatch):
-    """C_u of positive and of negative guesses double up to C, the smaller one later."""
+    """C_u of positive and of negative guesses double up to C; the smaller one arrives later."""
     seen = []
 
     def remember(kernel, signs, C, tol):
@@ -626,28 +667,17 @@ def test_costs_of_both_signs_end_at_the_same_level(monkeypatch):
 
 # Options
 
-OTHER = {
-    "C": 0.01,
-    "C_u": 1.0,
-    "additions": 5,
-    "alpha": 0.9,
-    "base": "svm",
-    "beta": 0.9,
-    "covariance": "diag",
-    "gamma": 3.0,
-    "learning_rate": 0.01,
-    "max_depth": 1,
-    "max_switches": 1,
-    "n_estimators": 3,
-    "n_neighbors": 3,
-    "neighbors": 9,
-    "rounds": 1,
-    "shrinkage": 9.0,
-    "steps": 1,
-    "svms": 2,
-    "threshold": 0.9,
-    "tol": 0.5,
-}
+NUMBERS = (1, 3, 9, 0.01, 0.5, 0.9, 9.0)  # every numeric option may have some of them
+
+
+def other_values(name, option):
+    """Values that an option may have, other than its default."""
+    parameter = inspect.signature(registry.algorithm(name)).parameters[option]
+    for value in (*NUMBERS, *get_args(parameter.annotation)):
+        if value != parameter.default and not is_refused(registry.algorithm(name), {option: value}):
+            yield value
+
+
 OPTIONS = [
     (name, option)
     for name in ALGORITHMS
@@ -671,7 +701,11 @@ def test_every_option_has_an_effect(name, option):
         X, y, probe, _ = contracts.blobs(task, rows=150, labels=8, test=300)
         return fitted(name, X, y, **needs, **seed, **params).predict_proba(probe)
 
-    assert any(not np.array_equal(p(task), p(task, **{option: OTHER[option]})) for task in range(4))
+    assert any(
+        not np.array_equal(p(task), p(task, **{option: value}))
+        for value in other_values(name, option)
+        for task in range(4)
+    ), f"no value of {option} changes a prediction; does it depend on another option, in `needs`?"
 
 
 def test_a_learner_has_the_options_that_it_shares_with_its_baseline():
@@ -691,10 +725,10 @@ def test_the_least_gain_is_the_end_of_a_one_sided_interval(monkeypatch):
 
     class Scored:
         def __init__(self, spec):
-            self.good = spec == "self_training"
+            self.gains = gains if spec == "self_training" else 0 * gains
 
-        def fit_all(self, tasks):
-            return [Scorer(0.5 + gain * self.good) for gain in gains[: len(tasks)]]
+        def fit_all(self, datasets):
+            return [Scorer(0.5 + gain) for gain in self.gains[: len(datasets)]]
 
     class Scorer:
         def __init__(self, right):
@@ -740,7 +774,7 @@ def test_the_first_guess_of_tsvm_is_the_rows_with_the_largest_margins(monkeypatc
 
 
 def test_a_vote_among_several_classes_weighs_more():
-    """The weight of SAMME: log(K - 1) is added, so that better than one in K counts."""
+    """SAMME adds log(K - 1) to the weight, so a learner only has to beat chance, 1 / K."""
     X, hidden, _ = contracts.blobs(0, rows=150, labels=15, test=1)[:3]
     weight, tree = fitted("supervised_boosting", X, hidden, random_state=0).model_.learned[0]
     L, y = X[hidden != -1], hidden[hidden != -1]

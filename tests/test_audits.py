@@ -1,7 +1,10 @@
 """The audit: its estimates on data of which the truth is known, its advice, its page, its model."""
 
+import json
 import math
 import re
+from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
@@ -15,13 +18,18 @@ from typer.testing import CliRunner
 
 import robustssl
 from robustssl import InputError, audits, cli, registry
+from robustssl.analysis.interval import Interval
 from robustssl.audits import inspect, of_frames
+from robustssl.audits.advice import advise
+from robustssl.audits.audit import UNKNOWN, Inconsistency
 from robustssl.audits.columns import _share, compare_columns
-from robustssl.audits.estimate import Estimate
-from robustssl.audits.gains import FOLDS, Gains, accuracy_alone, pools
-from robustssl.audits.mixture import _within, find_foreign, mixture
-from robustssl.audits.model import Model, load_model, save_model
-from robustssl.audits.rows import read
+from robustssl.audits.folds import FOLDS
+from robustssl.audits.gains import STEPS, TS, Gains, accuracy_alone, measure, pools
+from robustssl.audits.mixture import _within, estimate_mixture, estimate_share
+from robustssl.audits.model import Model
+from robustssl.audits.model_file import load_model, save_model
+from robustssl.audits.page import describe
+from robustssl.audits.reading import read
 
 # Estimates
 
@@ -30,9 +38,9 @@ from robustssl.audits.rows import read
 def test_the_share_of_a_mixture_of_scores_is_within_its_interval(t):
     rng, within, widths = np.random.default_rng(0), [], []
     for _ in range(100):
-        foreign = rng.random(1000) < t
-        high = np.where(foreign, rng.normal(3, 1, 1000), rng.normal(0, 1, 1000))
-        found = mixture(rng.normal(0, 1, 200), high, np.ones(200))
+        inconsistent = rng.random(1000) < t
+        high = np.where(inconsistent, rng.normal(3, 1, 1000), rng.normal(0, 1, 1000))
+        found = estimate_share(rng.normal(0, 1, 200), high, np.ones(200))
         within.append(found.low <= t <= found.high)
         widths.append(found.high - found.low)
     assert np.mean(within) >= 0.9
@@ -44,8 +52,8 @@ def test_labeled_rows_count_by_their_weights():
     low = np.concatenate([rng.normal(0, 1, 100), rng.normal(6, 1, 100)])  # two classes, 1 to 1
     high = np.concatenate([rng.normal(0, 1, 900), rng.normal(6, 1, 100)])  # and 9 to 1
     weights = np.repeat([0.9, 0.1], 100)
-    assert mixture(low, high, weights).low == 0
-    assert mixture(high, low, np.ones(1000)).low > 0.2  # without them, one class is foreign
+    assert estimate_share(low, high, weights).low == 0
+    assert estimate_share(high, low, np.ones(1000)).low > 0.2  # unweighted, a class stands out
 
 
 def problem(dataset, environment, t, labels, seed=0):
@@ -68,7 +76,7 @@ def problem(dataset, environment, t, labels, seed=0):
     ],
 )
 def test_the_true_t_of_real_data_lies_in_the_interval(dataset, kind, t, labels):
-    found = getattr(find_foreign(*problem(dataset, kind, t, labels)), kind)
+    found = getattr(estimate_mixture(*problem(dataset, kind, t, labels)), kind)
     assert found.low - 1e-9 <= t <= found.high + 1e-9
     assert found.high - found.low < 0.6
 
@@ -78,37 +86,37 @@ def gaussians(rng, shares, n, centres=((0, 0), (4, 0), (0, 4))):
     return rng.normal(size=(n, 2)) + np.array(centres)[y], y
 
 
-def test_other_shares_of_the_classes_are_no_foreign_rows():
+def test_other_shares_of_the_classes_are_not_inconsistent():
     rng = np.random.default_rng(0)
     X, y = gaussians(rng, [1 / 3] * 3, 150)
     Z, _ = gaussians(rng, [0.8, 0.15, 0.05], 600)
-    found = find_foreign(X, y, Z)
+    found = estimate_mixture(X, y, Z)
     assert found.distribution.low == 0
     assert found.distribution.high < 0.35
     assert np.abs(found.classes - [0.8, 0.15, 0.05]).max() < 0.1
 
 
-def test_foreign_rows_are_found_one_by_one_and_the_feature_that_tells_them():
+def test_inconsistent_rows_are_found_one_by_one_and_the_feature_that_tells_them():
     rng = np.random.default_rng(0)
     X, y = gaussians(rng, [1 / 3] * 3, 150)
     Z, _ = gaussians(rng, [1 / 3] * 3, 600)
-    foreign = np.arange(600) < 240
-    Z[foreign] = rng.normal((0, -8), size=(240, 2))
-    found = find_foreign(X, y, Z)
+    inconsistent = np.arange(600) < 240
+    Z[inconsistent] = rng.normal((0, -8), size=(240, 2))
+    found = estimate_mixture(X, y, Z)
     assert found.distribution.low <= 0.4 <= found.distribution.high
     assert found.label.low <= 0.4 <= found.label.high
-    assert found.foreign[foreign].mean() > 0.9
-    assert found.foreign[~foreign].mean() < 0.15
+    assert found.inconsistent[inconsistent].mean() > 0.9
+    assert found.inconsistent[~inconsistent].mean() < 0.15
     assert found.weight.argmax() == 1
     assert found.p < 1e-6
-    assert found.apart > 0.6
+    assert found.auroc > 0.6
 
 
-def test_rows_that_are_in_both_files_are_not_foreign():
+def test_rows_that_are_in_both_files_are_consistent():
     rng = np.random.default_rng(0)
     X, y = gaussians(rng, [1 / 3] * 3, 150)
     for Z in (X, np.concatenate([X, gaussians(rng, [1 / 3] * 3, 150)[0]])):
-        found = find_foreign(X, y, Z)
+        found = estimate_mixture(X, y, Z)
         assert found.distribution.low == found.label.low == 0
         assert found.distribution.estimate < 0.15
 
@@ -124,10 +132,10 @@ def test_copies_of_a_row_are_not_in_two_folds():
 def test_no_forest_scores_a_row_that_it_has_seen():
     """Rows of one kind, with pure noise for labels: were a row seen, it would be told apart."""
     rng = np.random.default_rng(0)
-    found = find_foreign(
+    found = estimate_mixture(
         rng.normal(size=(100, 5)), rng.permutation(100) % 2, rng.normal(size=(400, 5))
     )
-    assert 0.4 < found.apart < 0.6
+    assert 0.4 < found.auroc < 0.6
     assert found.distribution.low == 0
 
 
@@ -158,10 +166,10 @@ def test_each_way_to_lose_a_column_is_told():
     t, lost = compare_columns(of_frames(frame, other, "cultivar"))
     told = {column.name: column.problem for column in lost}
     assert told["ash"] == told["magnesium"] == "missing"
-    assert told["alcohol"] == "constant"
-    assert told["hue"] == "numbers in labeled rows, words in unlabeled ones"
-    assert told["proline"] == "on another scale, about 0.001 times as wide"
-    assert told["flavanoids"] == "missing in 50% of unlabeled rows and 0% of labeled ones"
+    assert told["alcohol"] == "the same value in every unlabeled row"
+    assert told["hue"] == "numbers in the labeled rows, words in the unlabeled rows"
+    assert "another scale: about 0.001 times" in told["proline"]
+    assert "50% of the unlabeled rows and in 0% of the labeled" in told["flavanoids"]
     assert len(lost) == 6
     assert t.estimate == pytest.approx(5.5 / 13)
 
@@ -202,20 +210,20 @@ def test_the_interval_of_a_gain_allows_for_folds_that_share_rows():
 
 def test_advice_is_the_labeled_rows_alone_unless_a_method_beats_them_beyond_chance():
     alone, steady = np.array([0.8, 0.82, 0.79, 0.81, 0.8]), np.array([0.1, 0.11, 0.1, 0.09, 0.1])
-    better = audits.advise(gains(good=alone + steady, alone=alone))
+    better = advise(gains(good=alone + steady, alone=alone))
     assert (better.algorithm, better.uses_unlabeled) == ("good", True)
     chance = np.array([0.05, -0.05, 0.06, -0.02, 0.05])
-    noisy = audits.advise(gains(good=alone + chance, alone=alone))
+    noisy = advise(gains(good=alone + chance, alone=alone))
     assert (noisy.algorithm, noisy.uses_unlabeled) == ("alone", False)
     assert "may be chance" in noisy.text
-    worse = audits.advise(gains(good=alone - steady, alone=alone))
+    worse = advise(gains(good=alone - steady, alone=alone))
     assert (worse.algorithm, worse.uses_unlabeled) == ("alone", False)
-    assert "is a loss" in worse.text
-    assert "makes no difference" in audits.advise(gains(same=alone, alone=alone)).text
-    few = audits.advise(gains(good=alone + 5 * chance, alone=alone))
-    assert "so few labels cannot tell" in few.text
-    assert "answer 'red' always" in audits.advise(gains(same=alone, alone=alone), "red", 0.8).text
-    assert "always" not in audits.advise(gains(same=alone, alone=alone), "red", 0.7).text
+    assert "it is a loss" in worse.text
+    assert "makes no difference" in advise(gains(same=alone, alone=alone)).text
+    few = advise(gains(good=alone + 5 * chance, alone=alone))
+    assert "with so few labels" in few.text
+    assert "to answer red every time" in advise(gains(same=alone, alone=alone), "red", 0.8).text
+    assert "every time" not in advise(gains(same=alone, alone=alone), "red", 0.7).text
 
 
 def test_the_more_methods_are_tried_the_more_one_has_to_gain():
@@ -224,14 +232,15 @@ def test_the_more_methods_are_tried_the_more_one_has_to_gain():
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=50), st.data())
-def test_pools_are_rows_of_their_kind_as_far_as_there_are_enough(foreign, data):
-    foreign = np.array(foreign)
-    n = data.draw(st.integers(1, len(foreign)))
-    good, bad = pools(foreign, n)
-    assert len(set(good)) == len(set(bad)) == n
-    sure = pools((foreign > 0.5).astype(float), n)
-    assert (foreign[sure[0]] > 0.5).sum() == max(n - (foreign <= 0.5).sum(), 0)
-    assert (foreign[sure[1]] <= 0.5).sum() == max(n - (foreign > 0.5).sum(), 0)
+def test_pools_are_rows_of_their_kind_as_far_as_there_are_enough(probability, data):
+    probability = np.array(probability)
+    n = data.draw(st.integers(1, len(probability)))
+    similar, different = pools(probability, n)
+    assert len(set(similar)) == len(set(different)) == n
+    inconsistent = probability > 0.5
+    similar, different = pools(inconsistent.astype(float), n)
+    assert inconsistent[similar].sum() == max(n - (~inconsistent).sum(), 0)
+    assert (~inconsistent[different]).sum() == max(n - inconsistent.sum(), 0)
 
 
 # Models
@@ -284,6 +293,59 @@ def test_a_file_that_names_a_stranger_is_not_loaded(tmp_path):
         load_model(tmp_path / "none")
 
 
+OLD = Path(__file__).parent / "data" / "old"  # written by version 0.1
+
+
+def old_rows(kind):
+    """The rows whose answers version 0.1 wrote down."""
+    if kind == "table":
+        rows = load_wine(as_frame=True).data
+        return rows.assign(word=["abc"[i % 3] for i in range(len(rows))])
+    if kind == "text":
+        pairs = zip(["good film"] * 20 + ["bad book"] * 20, ["yes", "no"] * 20, strict=True)
+        return np.array([f"{a} {b} word {i % 7}" for i, (a, b) in enumerate(pairs)], object)
+    images = np.random.default_rng(0).integers(0, 255, (30, 6, 6, 1)).astype(np.uint8)
+    images[15:] //= 2
+    return images
+
+
+@pytest.mark.parametrize("kind", ["table", "text", "image"])
+def test_models_of_version_0_1_give_the_same_answers(kind, tmp_path):
+    answers = np.load(OLD / "answers.npz")[kind]
+    model = load_model(OLD / f"{kind}.skops")
+    np.testing.assert_allclose(model.predict_proba(old_rows(kind)), answers, atol=1e-12)
+    save_model(model, tmp_path / "again.skops")
+    again = load_model(tmp_path / "again.skops")
+    np.testing.assert_allclose(again.predict_proba(old_rows(kind)), answers, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (("robustssl.features", "_flat"), ("robustssl.features", "_other")),
+        (("robustssl.features", "_flat"), ("robustssl.registry", "own")),
+        (("robustssl.features", "_flat"), ("robustssl.algorithms._guesses", "trusted")),
+        (("robustssl.features", "_flat"), ("robustssl.algorithms.self_training", "Any")),
+        (("robustssl.audits.model", "Model"), ("robustssl.features", "Model")),
+    ],
+)
+def test_an_old_model_that_was_tampered_with_is_refused(old, new, tmp_path):
+    def change(node):
+        if (node.get("__module__"), node.get("__class__")) == old:
+            node["__module__"], node["__class__"] = new
+        return node
+
+    path = tmp_path / "model.skops"
+    with ZipFile(OLD / "image.skops") as source, ZipFile(path, "w") as made:
+        for name in source.namelist():
+            content = source.read(name)
+            if name == "schema.json":
+                content = json.dumps(json.loads(content, object_hook=change))
+            made.writestr(name, content)
+    with pytest.raises(InputError, match=f"names {'.'.join(new)}, which is not ours"):
+        load_model(path)
+
+
 def test_a_model_says_what_it_cannot_answer():
     frame = mixed(np.random.default_rng(0))
     model = Model("self_training").fit(frame[["x", "city"]], frame.y)
@@ -325,8 +387,8 @@ def test_ids_and_columns_of_one_file_alone_are_left_out_and_told():
     frame["id"] = [f"row {i}" for i in range(200)]
     pair = of_frames(frame[:100], frame[100:].assign(new=1).drop(columns="y"), "y")
     assert list(pair.unlabeled) == ["x", "city"]
-    assert "Only the unlabeled rows have new: left out." in pair.notes
-    assert any("like a name" in note and "id" in note for note in pair.notes)
+    assert "Columns that only the unlabeled rows have were left out: new." in pair.notes
+    assert any("identifier" in note and "left out: id." in note for note in pair.notes)
 
 
 def test_row_numbers_are_left_out_and_so_is_what_is_asked():
@@ -346,7 +408,7 @@ def test_a_class_may_be_called_none_and_rare_ones_are_left_out(tmp_path):
     pair = read(tmp_path / "one.csv", None, "y", None)
     assert set(pair.y) == {"None", "NA", "mild"}
     assert len(pair.unlabeled) == 33
-    assert "Left out, with fewer than 5 labeled rows each: rare." in pair.notes
+    assert "Classes with fewer than 5 labeled rows were left out: rare." in pair.notes
 
 
 def test_gaps_and_a_few_odd_cells_are_no_other_type():
@@ -359,7 +421,8 @@ def test_gaps_and_a_few_odd_cells_are_no_other_type():
     assert [column.name for column in lost] == []
     renamed = other.assign(city=other.city + " (new)")
     _, lost = compare_columns(of_frames(frame[:100], renamed, "y"))
-    assert [column.problem for column in lost] == ["words that no labeled row has, in 100% of rows"]
+    (column,) = lost
+    assert column.problem == "100% of the unlabeled rows have a value that no labeled row has"
 
 
 def bad(tmp_path, labeled, unlabeled, target="cultivar", **how):
@@ -371,15 +434,15 @@ def bad(tmp_path, labeled, unlabeled, target="cultivar", **how):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda f: (f, f[:29], {}), "29 unlabeled rows, and 30 or more are needed"),
-        (lambda f: (f[f.cultivar == 0], f, {}), "two classes .* there are 59 of 0"),
-        (lambda f: (f[:63], f, {}), "there are 59 of 0, 4 of 1"),
+        (lambda f: (f, f[:29], {}), "at least 30 unlabeled rows, got 29"),
+        (lambda f: (f[f.cultivar == 0], f, {}), "at least 2 classes .* got 59 of class 0"),
+        (lambda f: (f[:63], f, {}), "got 59 of class 0, 4 of class 1"),
         (lambda f: (f[:0], f, {}), "no labeled rows"),
         (lambda f: (f, f, {"target": "cultivr"}), "did you mean 'cultivar'"),
         (lambda f: (f, f, {"target": ""}), "--target COLUMN"),
         (lambda f: (f, f, {"target": "alcohol"}), "126 different values in 178 rows"),
         (lambda f: (f, f.add_prefix("a"), {}), "no column in common"),
-        (lambda f: (f[["cultivar"]], f, {}), "no column but cultivar"),
+        (lambda f: (f[["cultivar"]], f, {}), "no column besides cultivar"),
         (lambda f: (f, f, {"text": "words"}), "words"),
     ],
 )
@@ -455,16 +518,16 @@ def audited(tmp_path_factory):
 
 def test_an_audit_answers_three_questions(audited):
     folder, said = audited
-    assert re.search(r"How inconsistent.*Will they help or harm.*What should I use", said, re.S)
+    assert re.search(r"How inconsistent.*Do they help or harm.*What should I use", said, re.S)
     assert re.search(r"distribution +0\.\d\d \[0\.00, 0\.\d\d\]", said)  # they are like each other
     assert re.search(r"feature +0\.08 \[0\.00, 0\.08\]", said)
-    assert "lost: ash (missing)" in said
-    assert re.search(r"Rows that lack ash.* accuracy of [01]\.\d{3}", " ".join(said.split()))
+    assert "lost in the unlabeled rows: ash (missing)." in said
+    assert re.search(r"rows: ash\. For such rows.* accuracy of [01]\.\d{3}", " ".join(said.split()))
     rows = pd.read_csv(folder / "out" / "rows.csv")
     assert sorted(rows.row) == list(range(118))
-    assert rows.foreign.is_monotonic_decreasing
-    assert re.search(r"self_training +[01]\.\d{3}  [+-]0\.\d{3} \[", said)
-    assert re.search(r"Use (the labeled rows alone|\w+ with the unlabeled)", said)
+    assert rows.inconsistent.is_monotonic_decreasing
+    assert re.search(r"self_training +[01]\.\d{3} +[+-]?0\.\d{3} \[", said)
+    assert re.search(r"Use \w+ (on the labeled rows only|with the unlabeled rows)", said)
     assert all(len(line) <= 80 for line in said.splitlines() if str(folder) not in line)
     page = (folder / "out" / "index.html").read_text()
     assert "<script" not in page.replace("&lt;", "")
@@ -506,12 +569,12 @@ def test_the_page_is_sound_in_a_browser(audited, browser, width):
 def test_a_method_that_fails_is_told_and_the_others_are_measured(monkeypatch):
     frame = wine()
     pair = of_frames(frame[::2], frame[1::2].drop(columns="cultivar"), "cultivar")
-    with pytest.raises(InputError, match="no matched baseline"):
-        audits.measure(pair, np.zeros(89), ["supervised_logistic"])
-    with pytest.raises(InputError, match="fixmatch is a net"):
-        audits.measure(pair, np.zeros(89), ["fixmatch"])
+    with pytest.raises(InputError, match="has no baseline"):
+        measure(pair, np.zeros(89), ["supervised_logistic"])
+    with pytest.raises(InputError, match="fixmatch is a neural network"):
+        measure(pair, np.zeros(89), ["fixmatch"])
     with pytest.raises(InputError, match="did you mean 'self_training'"):
-        audits.measure(pair, np.zeros(89), ["self_trainin"])
+        measure(pair, np.zeros(89), ["self_trainin"])
 
 
 def test_a_pair_keeps_its_rows_in_a_sample():
@@ -523,25 +586,73 @@ def test_a_pair_keeps_its_rows_in_a_sample():
     np.testing.assert_array_equal(pair.y, frame.cultivar[pair.labeled.index])
 
 
-def test_an_audit_is_not_written_over_other_pages(tmp_path):
-    (tmp_path / "index.html").write_text("mine")
+@pytest.fixture(scope="module")
+def made():
+    """An audit of which nothing was computed but the model."""
+    frame = wine()
+    pair = of_frames(frame[::2], frame[1::2].drop(columns="cultivar"), "cultivar").sample(100, 100)
+    scores = {"self_training": np.full(10, 0.9), "alone": np.linspace(0.7, 0.9, 10)}
+    curves = {"self_training": np.full((5, len(TS)), 0.9)}
+    found = Gains(scores, curves, {"self_training": "alone"}, (0.1, 0.8), {"cast": "too few rows"})
+    t = Interval(0.3, 0.2, 0.4)
+    inconsistency = Inconsistency(t, UNKNOWN, t, (), (), None)
+    model = Model("self_training").fit(pair.labeled, pair.y)
+    return audits.Audit(pair, 89, 89, inconsistency, found, advise(found), model)
+
+
+def test_an_audit_is_saved_from_python_too(made, tmp_path):
+    page = made.save(tmp_path / "new" / "folder")
+    assert page == tmp_path / "new" / "folder" / "index.html"
+    assert made.advice.text in page.read_text()
+    assert "cast could not be trained: too few rows" in page.read_text()
+    assert len(pd.read_csv(page.parent / "rows.csv")) == 89
+    model = load_model(page.parent / "model.skops")
+    assert list(model.predict(wine())) == list(made.model.predict(wine()))
+    assert made.save(page.parent) == page  # over an earlier audit
+    said = describe(made, page)
+    assert re.search(r"distribution +0\.30 \[0\.20, 0\.40\] +of the rows differ", said)
+    assert re.search(r"label +n/a +unknown: there is no column", said)
+
+
+@pytest.mark.parametrize("name", ["index.html", "rows.csv", "model.skops"])
+def test_an_audit_is_not_written_over_other_files(made, name, tmp_path):
+    (tmp_path / name).write_text("mine")
     words = ["audit", "labeled.csv", "unlabeled.csv", "-t", "y", "-o", str(tmp_path)]
     result = CliRunner().invoke(cli.app, words)
-    assert "holds other pages" in str(result.exception)
-    assert (tmp_path / "index.html").read_text() == "mine"
+    assert f"{name} that is not from an audit" in str(result.exception)
+    with pytest.raises(InputError, match=f"{name} that is not from an audit"):
+        made.save(tmp_path)
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, "mine")]
+
+
+def test_an_audit_cannot_be_saved_into_a_file(made, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(InputError, match=r"cannot write the audit to .*file: File exists"):
+        made.save(tmp_path / "file")
+
+
+def test_a_frame_is_audited_with_a_frame():
+    with pytest.raises(InputError, match=r"must be a pandas\.DataFrame like labeled, got str"):
+        robustssl.audit(wine(), "unlabeled.csv", "cultivar")
+
+
+def test_the_first_of_equally_good_baselines_is_taken():
+    baselines = {f"method{i}": f"alone{i}" for i in range(20)}
+    scores = dict.fromkeys(baselines.values(), np.full(10, 0.8))
+    assert Gains(scores, {}, baselines, (0, 1), {}).alone() == "alone0"
 
 
 def test_a_method_of_many_has_to_gain_more_than_one_alone():
     alone = np.array([0.8, 0.82, 0.79, 0.81, 0.8])
     some = alone + 0.0138 + 0.01 * np.array([-1, -0.5, 0, 0.5, 1])
-    assert audits.advise(gains(some=some, alone=alone)).uses_unlabeled
+    assert advise(gains(some=some, alone=alone)).uses_unlabeled
     others = {f"other{i}": alone - 0.1 for i in range(4)}
-    assert not audits.advise(gains(some=some, **others, alone=alone)).uses_unlabeled
+    assert not advise(gains(some=some, **others, alone=alone)).uses_unlabeled
 
 
 def test_rows_like_no_class_are_among_those_that_differ():
-    found = _within(Estimate(0.5, 0.4, 0.7), Estimate(0.3, 0.2, 0.4))
-    assert found == Estimate(0.3, 0.2, 0.7)
+    found = _within(Interval(0.5, 0.4, 0.7), Interval(0.3, 0.2, 0.4))
+    assert found == Interval(0.3, 0.2, 0.7)
 
 
 def test_a_test_row_is_not_among_the_unlabeled_ones(monkeypatch):
@@ -557,6 +668,6 @@ def test_a_test_row_is_not_among_the_unlabeled_ones(monkeypatch):
     monkeypatch.setattr(
         audits.gains, "Parallel", lambda **_: lambda jobs: [f(*a) for f, a, _ in jobs]
     )
-    audits.measure(pair, np.zeros(178), ["self_training"])
-    assert len(seen) == audits.gains.STEPS
+    measure(pair, np.zeros(178), ["self_training"])
+    assert len(seen) == STEPS
     assert all(test.isdisjoint(free) and free for test, free in seen)

@@ -1,4 +1,4 @@
-"""The contracts hold for what there is, and each bites on an environment that breaks it."""
+"""Everything built in keeps its contracts, and each contract fails on something that breaks it."""
 
 import numpy as np
 import pytest
@@ -21,19 +21,19 @@ WITH_ADD = [(spec, data) for spec, data in HERE if data != "wine" and "[" not in
 
 
 def broken(spec, dataset):
-    """The contracts that do not hold; processes are left to the one test that needs them."""
+    """The contracts that are broken, except the slow one that starts another process."""
     case = contracts.case(registry.canonical("environment", spec), dataset)
     quick = [c for c in contracts.ENVIRONMENT if c is not contracts.the_same_in_another_process]
     return {name: reason for name, reason in verdicts(quick, case) if reason}
 
 
 @pytest.mark.parametrize(("spec", "dataset"), HERE)
-def test_every_environment_holds_every_contract(spec, dataset):
+def test_every_environment_keeps_every_contract(spec, dataset):
     assert broken(spec, dataset) == {}
 
 
 @pytest.mark.parametrize(("spec", "dataset"), WITH_ADD)
-def test_and_with_rows_added(spec, dataset):
+def test_environments_that_add_rows_keep_every_contract(spec, dataset):
     assert broken(f"{spec}[mix=add]", dataset) == {}
 
 
@@ -43,17 +43,21 @@ def test_and_with_rows_added(spec, dataset):
         ("Overlaps", "disjoint", "rows are used twice at t = 0.0"),
         ("MovesTest", "labeled and test rows do not move", "the test set at t = 0.5"),
         ("MovesLabeled", "labeled and test rows do not move", "the labeled rows at t = 1.0"),
-        ("NotNested", "nested", "an inconsistent row goes"),
+        ("NotNested", "nested", "an inconsistent row leaves"),
         ("Miscounts", "counts", "rows are inconsistent at t = 0.1, not"),
         ("Shrinks", "counts", "unlabeled rows at t = 0.35"),
         ("RedrawsColumns", "columns are lost", "a lost feature is back"),
         ("Leaks", "no label leaves", "a hidden label is shown at t = 0.0"),
-        ("ScalesByT", "preprocessing sees neither t nor test", "has seen more than it may"),
+        (
+            "ScalesByT",
+            "preprocessing sees neither t nor test",
+            "depends on other rows",
+        ),
         ("LeaksInFeature", "rows are what they were", "a consistent row at t = 0.1"),
         ("TestsTheUnknown", LIKE, "the test rows have classes that have no labels"),
         ("Mislabels", "rows are what they were", "a test row at t = 0.0"),
         ("SwapsPools", LIKE, "the consistent rows have classes that have no labels"),
-        ("DegradesByT", "rows are what they were", "an inconsistent row looks otherwise"),
+        ("DegradesByT", "rows are what they were", "an inconsistent row is different"),
         ("UsesWhatIsAside", "disjoint", "rows are used twice"),
         ("BringsBack", "nested", "a consistent row comes back"),
         ("LosesTooMany", "columns are lost", "3 features are lost at t = 0.1, not 2"),
@@ -65,13 +69,13 @@ def test_a_broken_promise_is_found(name, contract, sentence):
     assert sentence in found.get(contract, ""), found
 
 
-def test_another_process_is_another_witness():
-    last = ("the same in another process",)
-    good = dict(checks.check_environment("label", "wine"))
-    assert good[last[0]] is None
+def test_another_process_makes_the_same_splits():
+    contract = "the same in another process"
+    found = dict(checks.check_environment("label", "wine"))
+    assert found[contract] is None
     for name in ("Forgets", "Blinks"):
-        bad = dict(checks.check_environment(f"broken:{name}", "wine"))
-        assert bad[last[0]] == "another process splits otherwise"
+        found = dict(checks.check_environment(f"broken:{name}", "wine"))
+        assert found[contract] == "another process makes other splits"
 
 
 def test_datasets():

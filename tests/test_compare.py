@@ -14,7 +14,6 @@ from robustssl.analysis.compare import (
     friedman,
     gain,
     mean_ranks,
-    probability_of_improvement,
     wilcoxon_holm,
 )
 from robustssl.analysis.interval import Ties
@@ -105,11 +104,9 @@ def test_mean_ranks():
     got = mean_ranks(SCORES)
     assert got.index[0] == "d"
     by_hand = stats.rankdata(-SCORES.to_numpy(), axis=1)
-    assert got.estimate[list("abcd")].to_numpy() == pytest.approx(by_hand.mean(0))
-    low, high = stats.t.interval(0.95, 11, by_hand[:, 1].mean(), stats.sem(by_hand[:, 1]))
-    assert (got.low["b"], got.high["b"]) == pytest.approx((max(low, 1), min(high, 4)))
+    assert got[list("abcd")].to_numpy() == pytest.approx(by_hand.mean(0))
     tie = mean_ranks(pd.DataFrame({"a": [0.5, 0.5], "b": [0.5, 0.5]}))
-    assert tie.estimate.tolist() == [1.5, 1.5]
+    assert tie.tolist() == [1.5, 1.5]
 
 
 def test_friedman():
@@ -118,7 +115,7 @@ def test_friedman():
     expected = stats.friedmanchisquare(*noise.to_numpy().T).pvalue
     assert friedman(noise) == pytest.approx(expected)
     assert friedman(pd.DataFrame(np.ones((4, 3)))) == 1
-    with pytest.raises(InputError, match="three algorithms"):
+    with pytest.raises(InputError, match="three methods"):
         friedman(SCORES[["a", "b"]])
 
 
@@ -136,16 +133,6 @@ def test_wilcoxon_holm_is_holm_over_wilcoxon():
         assert got.iloc[i, j] == pytest.approx(holm[place])
 
 
-def test_probability_of_improvement():
-    same = np.arange(5.0)
-    got = probability_of_improvement([same, same + 10, same - 10], [same, same, same])
-    assert got.estimate == pytest.approx(0.5)
-    assert (got.low, got.high) == (0, 1)
-    assert probability_of_improvement([[1, 2]], [[0, 2]]).estimate == pytest.approx(2.5 / 4)
-    with pytest.raises(InputError):
-        probability_of_improvement([[1]], [])
-
-
 def test_a_missing_score_is_refused():
-    with pytest.raises(InputError, match="every task"):
+    with pytest.raises(InputError, match="every dataset"):
         mean_ranks(SCORES.where(SCORES < 0.5))

@@ -1,4 +1,4 @@
-"""The deep engine: a model alone, in a stack and in a plain loop is the same model."""
+"""The deep engine: a model is the same if trained alone, in a stack, or in a plain loop."""
 
 import copy
 import subprocess
@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+import plain_losses
 import pytest
-import reference_losses
 import torch
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_moons
@@ -25,14 +25,15 @@ from robustssl.algorithms.mean_teacher import MeanTeacher
 from robustssl.algorithms.vat import adversarial
 from robustssl.cell import Cell
 from robustssl.checks import algorithms as contracts
+from robustssl.checks._toys import blobs, moons, toy_data
 from robustssl.deep import DeepClassifier, frozen, mse_loss
+from robustssl.deep import together as fitting
 from robustssl.deep import train as training
 from robustssl.deep.batches import _indices
-from robustssl.deep.estimator import _Training
 from robustssl.deep.net import BatchNorm, Net, Whole
-from robustssl.deep.train import Stack
+from robustssl.deep.together import How, Training
+from robustssl.deep.train import train
 from robustssl.deep.types import Batch
-from robustssl.encoders import minilm as language
 from robustssl.execution.groups import groups
 from robustssl.execution.worker import _Job, _prepare, run_group
 from robustssl.nets.ft_transformer import FTTransformer
@@ -41,11 +42,14 @@ from robustssl.nets.wide_resnet import WideResNet
 from robustssl.spec import parse
 from robustssl.splits import prepare
 
-DEEP = [n for n in registry.names("algorithm") if hasattr(robustssl.algorithm(n), "fit_together")]
+DEEP = [n for n in registry.names("algorithm") if registry.algorithm(n).family == "deep"]
 SEMI = [n for n in DEEP if n != "supervised_net"]
 THRESHOLDED = [n for n in SEMI if "threshold" in registry.defaults("algorithm", n)]
-# Whose thresholds are zero at the start, or whose unlabeled loss has other parts.
-MORE_THAN_GUESSES = {"flexmatch", "defixmatch", "cafa", "iomatch", "openmatch", "scomatch"}
+# Methods whose unlabeled loss is zero if no guess is trusted.
+GUESSES_ALONE = {
+    *("adamatch", "bidirectional_adaptation", "feature_dropout", "fix_a_step", "fixmatch"),
+    *("pseudo_label", "ssb", "uda"),
+}
 ALWAYS = {"threshold": 0.0}  # every guess is trusted
 SMALL = {"net": "mlp[width=8]", "batch": 8, "precision": "fp64", "steps": 25}
 
@@ -57,8 +61,8 @@ def _one_thread_of_the_processor(monkeypatch):
 
 
 def rows(seed, unlabeled=30):
-    """X, y of three clusters, 5 labels each; the unlabeled rows are as many as asked."""
-    X, y, _, _ = contracts.blobs(seed, rows=15 + unlabeled, labels=5, test=1)
+    """X, y of three clusters with 5 labels each and the given number of unlabeled rows."""
+    X, y, _, _ = blobs(seed, rows=15 + unlabeled, labels=5, test=1)
     return X, y
 
 
@@ -82,7 +86,7 @@ LONG = {"cafa", "bidirectional_adaptation", "iomatch", "openmatch", "mtcf"}
 
 
 def marked(names):
-    """Those that take longest run where everything is tested."""
+    """The names; those whose tests take longest are marked as slow."""
     return [pytest.param(n, marks=[pytest.mark.slow] if n in LONG else []) for n in names]
 
 
@@ -94,13 +98,13 @@ def test_every_algorithm_keeps_every_contract(name):
 
 @pytest.mark.parametrize("name", marked(SEMI))
 def test_better_on_two_moons(name):
-    assert contracts.least_gain(name, contracts.moons) > 0
+    assert contracts.least_gain(name, moons) > 0
 
 
 def digits(seed):
     X, y = load_digits(return_X_y=True)
     order = np.random.default_rng(seed).permutation(len(y))
-    return contracts._task(X[order][:, X.std(0) > 0.5], y[order], 400, 5)
+    return toy_data(X[order][:, X.std(0) > 0.5], y[order], 400, 5)
 
 
 BETTER_ON_DIGITS = {
@@ -164,11 +168,11 @@ def test_stacked_is_alone_in_other_nets(net):
 def stack_of(model, X, y):
     model._encode(X, y)
     problem = model._problem(X, y)
-    return _Training(model, X.shape[1:], 3, None, None, lambda step: None).stack([problem])
+    return Training(model, X.shape[1:], 3).stack([problem])
 
 
 class Averaged:
-    """min(m, 1 - 1/(step + 1)) of the old, at the start of a step."""
+    """An average with decay min(ema, 1 - 1/(step + 1)), updated at the start of a step."""
 
     def __init__(self, module):
         self.module = copy.deepcopy(module)
@@ -179,7 +183,7 @@ class Averaged:
             mine.data = keep * mine.data + (1 - keep) * theirs.data
 
 
-# Options with which every term of a loss acts within a few steps.
+# Options with which every term of the loss has an effect within a few steps.
 ACTING = {
     "uasd": {"start": 0.1, "decay": 0.8},
     "cafa": {"step": 0.1, "adversary": 1.0, "decay": 0.5},
@@ -217,7 +221,7 @@ VARIANTS = [(n, ACTING.get(n, {})) for n in DEEP] + [
 
 
 class Normed(MLP):
-    """A perceptron that normalises its batches."""
+    """A perceptron with batch normalisation."""
 
     def __init__(self, shape, classes):
         super().__init__(shape, classes, width=8)
@@ -228,7 +232,7 @@ class Normed(MLP):
 
 
 def gradients(loss, parameters):
-    """Zeros where a loss does not depend on a parameter."""
+    """The gradients of a loss; zeros for parameters that it does not depend on."""
     if not isinstance(loss, torch.Tensor):
         return [torch.zeros_like(p) for p in parameters]
     found = torch.autograd.grad(loss, parameters, retain_graph=True, allow_unused=True)
@@ -239,7 +243,9 @@ def gradients(loss, parameters):
 @pytest.mark.parametrize(("name", "more"), VARIANTS)
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 def test_the_engine_is_a_plain_loop(name, more, optimizer):
-    """Written once more with torch's own modules and optimizers, row by row."""
+    """Compare it with the same method in plain_losses.py, on torch's own modules and optimizers."""
+    plain_loss = getattr(plain_losses, name, None)
+    assert plain_loss, f"add {name} to tests/plain_losses.py, written as plain loops over rows"
     steps = 25
     rate = {"sgd": 0.05, "adam": 1e-3}[optimizer]
     given = options(name, optimizer=optimizer, learning_rate=rate, steps=steps, device="cpu")
@@ -257,7 +263,7 @@ def test_the_engine_is_a_plain_loop(name, more, optimizer):
     parameters = list(module.parameters())
     extra = {"momentum": model.momentum} if optimizer == "sgd" else {}
     plain = kinds[optimizer](parameters, lr=model.learning_rate, **extra)
-    combined = reference_losses.COMBINED.get(name, reference_losses.added)
+    combined = plain_losses.COMBINED.get(name, plain_losses.added)
     average, memory = Averaged(module), {"labeled": torch.from_numpy(X[y >= 0])}
     for step in range(steps):
         fields = stack.batches.at(torch.tensor([step]))
@@ -266,7 +272,7 @@ def test_the_engine_is_a_plain_loop(name, more, optimizer):
         for group in plain.param_groups:
             turn = np.cos(7 * np.pi / 16 * step / steps) if model.schedule == "cosine" else 1.0
             group["lr"] = model.learning_rate * turn
-        losses = getattr(reference_losses, name)(model, module, average.module, batch, memory)
+        losses = plain_loss(model, module, average.module, batch, memory)
         found = combined(*(gradients(loss, parameters) for loss in losses))
         size = torch.cat([g.flatten() for g in found]).norm()
         for p, g in zip(parameters, found, strict=True):
@@ -303,7 +309,7 @@ def test_another_seed_is_another_model_and_a_clone_the_same():
     assert (again.model_.params - first.model_.params).abs().max() < 1e-9
 
 
-def together_(models, data):
+def fit(models, data):
     return models[0].fit_together(models, data)
 
 
@@ -342,7 +348,7 @@ class DeadICT(ICT):
 
 
 @pytest.mark.parametrize("dead", [DeadMeanTeacher, DeadICT])
-def test_and_none_where_a_loss_is_dead(dead):
+def test_a_dead_loss_has_no_gradient_and_is_found(dead):
     assert contracts.unlabeled_gradient(dead(steps=60)) == 0
     found = dict(checks.check_algorithm(f"test_deep:{dead.__name__}[steps=60]"))
     assert "dead" in found["its unlabeled loss has a gradient"]
@@ -356,16 +362,16 @@ def test_and_none_where_a_loss_is_dead(dead):
 def test_the_loss_is_finite_when_every_guess_is_trusted_and_when_none_is(name, threshold):
     model = registry.estimator(name, **options(name, threshold=threshold), random_state=0)
     stack = stack_of(model, *rows(0))
-    stack.train()
+    train(stack)
     assert stack.losses.isfinite().all()
-    if name not in MORE_THAN_GUESSES:
+    if name in GUESSES_ALONE:
         assert (stack.losses[0, 1] > 0) == (threshold == 0)
 
 
 @pytest.mark.parametrize("net", ["mlp", "ft_transformer"])
 @pytest.mark.parametrize("precision", ["fp64", "fp32", "tf32", "bf16"])
 def test_the_adversarial_direction_is_exact_in_every_precision(monkeypatch, precision, net):
-    """Against an explicit Jacobian in float64 at the parameters before they were rounded."""
+    """Compared with an explicit Jacobian in float64, at the parameters before rounding."""
     met = []
 
     def spy(logits, seen, start):
@@ -396,21 +402,21 @@ def test_the_adversarial_direction_is_exact_in_every_precision(monkeypatch, prec
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Explodes(DeepClassifier):
-    """Its loss is not a number from step 7 on, where the rows are large."""
+    """Its loss is nan from step 7 on if the rows are large."""
 
     views: ClassVar = ("weak",)
 
     def loss(self, net, params, batch, state):
         labeled, unlabeled, state = super().loss(net, params, batch, state)
-        bad = (batch.step >= 7) & (batch.weak.abs().amax() > 1000)
-        return labeled, unlabeled + torch.where(bad, torch.nan, 0.0), state
+        late = (batch.step >= 7) & (batch.weak.abs().amax() > 1000)
+        return labeled, unlabeled + torch.where(late, torch.nan, 0.0), state
 
 
 def test_a_loss_that_is_not_finite_fails_its_model_alone():
     models = [Explodes(random_state=s, **SMALL) for s in range(3)]
     data = [rows(s) for s in range(3)]
     data[1][0][20:] *= 1e4
-    errors = together_(models, data)
+    errors = fit(models, data)
     assert [str(error) for error in errors] == [
         "None",
         "the loss is not finite at step 7",
@@ -422,17 +428,17 @@ def test_a_loss_that_is_not_finite_fails_its_model_alone():
         Explodes(random_state=1, **SMALL).fit(*data[1])
 
 
-def test_where_memory_is_short_half_are_trained_and_then_the_other_half(monkeypatch):
-    heights, train = [], Stack.train
+def test_if_memory_does_not_suffice_one_half_is_trained_after_the_other(monkeypatch):
+    heights = []
 
-    def cramped(self, *args):
-        heights.append(self.height)
-        if self.height > 2:
+    def cramped(stack, *args):
+        heights.append(stack.height)
+        if stack.height > 2:
             raise torch.OutOfMemoryError("no room")
-        train(self, *args)
+        train(stack, *args)
 
     whole = together("fixmatch", (0, 1, 2))
-    monkeypatch.setattr(Stack, "train", cramped)
+    monkeypatch.setattr(fitting, "train", cramped)
     halves = together("fixmatch", (0, 1, 2))
     assert heights == [3, 1, 2]
     for a, b in zip(whole, halves, strict=True):
@@ -440,14 +446,14 @@ def test_where_memory_is_short_half_are_trained_and_then_the_other_half(monkeypa
     assert halves[1].trained_with_["height"] == 2
 
 
-def test_a_killed_training_goes_on_where_it_was(tmp_path, monkeypatch):
+def test_a_killed_training_continues_from_its_checkpoint(tmp_path, monkeypatch):
     monkeypatch.setattr(training, "CHECKPOINT_SECONDS", 0.0)
 
     def models():
         return [registry.estimator("flexmatch", random_state=s, steps=170) for s in range(2)]
 
     whole, data = models(), [rows(0), rows(1)]
-    together_(whole, data)
+    fit(whole, data)
 
     def tell(step):
         if step == 100:
@@ -469,43 +475,43 @@ def test_a_killed_training_goes_on_where_it_was(tmp_path, monkeypatch):
     assert steps[2:] == [50, 60]
 
 
-def test_a_gpu_that_is_not_there_is_missed():
-    with pytest.raises(InputError, match="no such GPU"):
+def test_a_missing_gpu_is_an_error():
+    with pytest.raises(InputError, match="this machine has none"):
         registry.estimator("fixmatch", device="cuda").fit(*rows(0))
 
 
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"device": "cuba"}, "no device 'cuba'"),
-        ({"precision": "fp8"}, "no precision 'fp8'"),
+        ({"device": "cuba"}, "device must be auto, cpu or cuda, got 'cuba'"),
+        ({"precision": "fp8"}, "unknown precision 'fp8'"),
         ({"optimizer": "sdg"}, "did you mean 'sgd'"),
         ({"net": "mpl"}, "did you mean 'mlp'"),
-        ({"ema": 1.0}, "ema = 1.0, but it is a number from 0 below 1"),
-        ({"batch": 0}, "batch = 0, but it is a whole number from 1 on"),
+        ({"ema": 1.0}, "ema must be at least 0 and below 1, got 1"),
+        ({"batch": 0}, "batch must be a whole number of at least 1, got 0"),
         ({"net": "wide_resnet"}, "takes images"),
         ({"steps": 1.5}, "whole number"),
         ({"net": "text_encoder"}, "needs weights"),
-        ({"net": "ft_transformer[heads=7]"}, "cannot be shared"),
-        ({"net": "mlp[width=0]"}, "width of 1 on"),
+        ({"net": "ft_transformer[heads=7]"}, "width must be a multiple of heads, got 192 and 7"),
+        ({"net": "mlp[width=0]"}, "width must be a whole number of at least 1, got 0"),
         ({"net": "mlp[wide=3]"}, "unknown option of mlp 'wide'"),
     ],
 )
-def test_what_cannot_be_is_refused(given, sentence):
+def test_wrong_options_are_refused(given, sentence):
     with pytest.raises(InputError, match=sentence):
         registry.estimator("fixmatch", **given).fit(*rows(0))
 
 
-def test_strangers_are_not_fitted_together():
+def test_models_with_other_options_are_not_fitted_together():
     models = [registry.estimator("fixmatch", steps=5), registry.estimator("fixmatch", steps=6)]
-    with pytest.raises(InputError, match="random state alone"):
-        together_(models, [rows(0), rows(1)])
+    with pytest.raises(InputError, match="equal but for random_state"):
+        fit(models, [rows(0), rows(1)])
 
 
 def test_models_of_other_shapes_share_no_stack():
     models = [registry.estimator("fixmatch", steps=5, random_state=s) for s in range(3)]
     data = [rows(0), (rows(1)[0][:, :4], rows(1)[1]), rows(2)]
-    assert together_(models, data) == [None] * 3
+    assert fit(models, data) == [None] * 3
     assert [m.trained_with_["height"] for m in models] == [2, 1, 2]
     assert models[1].n_features_in_ == 4
 
@@ -548,13 +554,13 @@ def test_the_baseline_sees_no_unlabeled_row_even_in_its_statistics():
     assert np.array_equal(*answers)
 
 
-def test_padding_is_in_no_statistics():
-    """Models with other numbers of labels and rows, alone and together."""
+def test_padding_does_not_enter_the_statistics():
+    """Models with different numbers of labels and rows, trained alone and together."""
     given = {"net": "own_net:Normed", "steps": 5, "batch": 4, "precision": "fp64"}
     data = [rows(0, 30), rows(1, 11)]
     data[1] = (data[1][0][3:], data[1][1][3:])
     models = [registry.estimator("fixmatch", random_state=s, **given) for s in range(2)]
-    together_(models, data)
+    fit(models, data)
     alone = registry.estimator("fixmatch", random_state=1, **given).fit(*data[1])
     gap = models[1].predict_proba(data[1][0]) - alone.predict_proba(data[1][0])
     assert np.abs(gap).max() < 1e-9
@@ -568,7 +574,7 @@ def test_a_stack_shares_no_constant_that_a_seed_draws():
         registry.estimator("fixmatch", net="own_net:Drawn", steps=2, random_state=s) for s in (0, 1)
     ]
     with pytest.raises(InputError, match="stacks = False"):
-        together_(models, [rows(0), rows(1)])
+        fit(models, [rows(0), rows(1)])
     models[0].fit(*rows(0))
 
 
@@ -633,13 +639,13 @@ class Deaf(DeepClassifier):
 def test_two_gradients_can_be_combined():
     (baseline,) = together("supervised_net", (0,), (30,))
     deaf = [Deaf(random_state=s, **SMALL) for s in (0, 1)]
-    together_(deaf, [rows(0), rows(1)])
+    fit(deaf, [rows(0), rows(1)])
     assert (deaf[0].model_.params - baseline.model_.params).abs().max() < 1e-12
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Remembers(DeepClassifier):
-    """Counts its refreshments and sums the rows it is shown."""
+    """Counts its refreshes and sums the rows it is given."""
 
     views: ClassVar = ("weak",)
     refresh_every: ClassVar = 10
@@ -659,7 +665,7 @@ class Remembers(DeepClassifier):
 def test_the_state_is_refreshed_every_so_often_from_the_rows_of_the_model():
     models = [Remembers(random_state=s, **SMALL) for s in (0, 1)]
     data = [rows(0, 30), rows(1, 12)]
-    together_(models, data)
+    fit(models, data)
     for model, (X, y) in zip(models, data, strict=True):
         assert model.model_.params[0] == 3
         assert float(model.model_.params[1]) == pytest.approx(X[y == -1].sum())
@@ -738,7 +744,7 @@ def test_a_trial_takes_a_few_steps(tmp_path, curve):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Narrow(DeepClassifier):
-    """Cannot bear flowers with long petals."""
+    """Fails on flowers with long petals."""
 
     views: ClassVar = ("weak",)
 
@@ -757,17 +763,17 @@ def test_a_failure_is_that_of_its_cells_alone(tmp_path, curve):
         assert {r.cell.t for r in store.records() if r.error} == {1.0}
 
 
-def test_one_bad_problem_leaves_the_others_alone():
+def test_rows_that_are_refused_leave_the_other_models_alone():
     models = [registry.estimator("fixmatch", steps=3, random_state=s) for s in range(3)]
     data = [rows(0), rows(1), rows(2)]
     data[1][0][3, 3] = np.nan
-    errors = together_(models, data)
+    errors = fit(models, data)
     assert [error is None for error in errors] == [True, False, True]
     assert "NaN" in str(errors[1])
     assert models[2].predict(data[2][0]).shape == (45,)
 
 
-def test_seconds_are_shared_and_chance_too():
+def test_seconds_are_shared_and_seeds_too():
     cells = [
         Cell(name, "label", "iris", 5, t, 0, (("steps", 40),))
         for name in ("supervised_net", "fixmatch")
@@ -829,7 +835,7 @@ def test_a_checkpoint_is_of_this_training_alone(tmp_path):
     def name(seed=0, rows_=30, **params):
         model = registry.estimator("fixmatch", random_state=seed, **params)
         X, codes = model._encode(*rows(0, rows_))
-        training = _Training(model, (8,), 3, None, tmp_path, print)
+        training = Training(model, (8,), 3, How(checkpoints=tmp_path))
         return training._checkpoint([model._problem(X, codes)]).name
 
     names = [name(), name(1), name(rows_=31), name(steps=7), name(threshold=0.9)]
@@ -859,7 +865,7 @@ def test_a_killed_group_keeps_the_models_that_are_done(tmp_path, monkeypatch):
 # Nets
 
 
-def test_a_perceptron_is_one():
+def test_a_perceptron_follows_its_formula():
     net = MLP((5,), 3, width=7, depth=2)
     a, b, head = *net.layers, net.head
     x = torch.randn(4, 5)
@@ -878,8 +884,8 @@ def _first(net, x):
     return found[0].relu()
 
 
-def test_a_transformer_is_one():
-    """Token by token, head by head, after the paper's formula."""
+def test_a_transformer_follows_its_formula():
+    """Compared with the paper's formula, token by token and head by head."""
     torch.manual_seed(0)
     net = FTTransformer((3,), 2, layers=2, width=8, heads=2)
 
@@ -935,7 +941,7 @@ def test_biases_and_tokens_do_not_decay():
     }
 
 
-def test_the_reference_does_not_clip_nor_does_its_baseline():
+def test_the_budget_reference_does_not_clip_gradients_of_methods_or_baselines():
     model = registry.estimator("fixmatch", budget="reference", net="linear", steps=2)
     assert model.clip is None
     X, y = rows(0)
@@ -946,12 +952,12 @@ def test_the_reference_does_not_clip_nor_does_its_baseline():
     ("X", "sentence"),
     [
         (np.zeros((9, 8, 8)), "texts in versions"),
-        (np.zeros((9, 8, 8, 3)), "uint8"),
+        (np.zeros((9, 8, 8, 3)), "must be uint8"),
         (np.zeros((9, 3, 8, 8), np.uint8), "three channels"),
-        (np.zeros((9, 2, 2, 2, 2)), "up to four axes"),
+        (np.zeros((9, 2, 2, 2, 2)), "at most four axes"),
     ],
 )
-def test_rows_of_a_strange_shape_are_refused(X, sentence):
+def test_rows_of_an_unknown_shape_are_refused(X, sentence):
     with pytest.raises(InputError, match=sentence):
         registry.estimator("fixmatch").fit(X, [0, 1, 0, 1, -1, -1, -1, -1, -1])
 
@@ -960,7 +966,7 @@ def test_rows_must_be_those_it_was_fitted_to():
     X, y = images(0)
     model = registry.estimator("fixmatch", steps=2).fit(X, y)
     for other in (X[:, :, :7], X[..., :1], X.transpose(0, 1, 3, 2)):
-        with pytest.raises(InputError, match="fitted to"):
+        with pytest.raises(InputError, match="must have the shape"):
             model.predict(other)
     assert model.predict(X[::-1]).tolist() == model.predict(X)[::-1].tolist()
 
@@ -985,7 +991,7 @@ def test_nets_of_ones_own():
 @pytest.mark.parametrize("dataset", ["toy:images", "toy:texts"])
 def test_a_curve_on_images_and_on_texts(dataset, environment, monkeypatch):
     swaps = {"good": ["great"], "bad": ["poor"], "tall": ["wide"]}
-    monkeypatch.setattr(language, "_synonyms", lambda: swaps)
+    monkeypatch.setattr("robustssl.views.texts._synonyms", lambda: swaps)
     cells = [
         Cell("fixmatch", environment, dataset, 5, t, seed, (("steps", 60),))
         for t in (0.0, 1.0)
@@ -994,14 +1000,16 @@ def test_a_curve_on_images_and_on_texts(dataset, environment, monkeypatch):
     found = run_group(tuple(cells))
     assert [r.error for r in found] == [None] * 4
     assert [r.cell for r in found] == cells
-    if dataset == "toy:texts":  # a picture there is told by its row, and views shift rows
+    if dataset == "toy:texts":  # the toy images differ by row, and views shift them
         assert min(r.scores["accuracy"] for r in found if r.cell.t == 0) > 0.5
     heights = {r.provenance["height"] for r in found}
     assert heights == {4}
 
 
 def test_rows_that_have_views_keep_their_shape(monkeypatch):
-    monkeypatch.setattr(language, "_synonyms", lambda: {"good": ["great"], "bad": ["poor"]})
+    monkeypatch.setattr(
+        "robustssl.views.texts._synonyms", lambda: {"good": ["great"], "bad": ["poor"]}
+    )
     pictures = prepare("toy:images", "label", 5, 0)
     assert pictures.split(0.4, views=True).X.dtype == np.uint8
     assert pictures.split(0.4, views=True).X_test.shape[1:] == (6, 6, 3)
@@ -1048,9 +1056,7 @@ def test_baselines_that_fail_leave_the_other_models_alone(monkeypatch):
 
 
 def test_where_every_row_has_a_label_the_baselines_are_one_stack():
-    """As in the ceiling of an environment: no model waits for another, and each is the baseline's
-    own.
-    """
+    """As with access=labels: the baselines are trained together, and each is the same as alone."""
     X, y = make_moons(60, noise=0.1, random_state=0)
     X = X.astype(np.float32)
     models = [registry.estimator("fixmatch", steps=20, random_state=s) for s in range(3)]

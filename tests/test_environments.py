@@ -57,11 +57,11 @@ def test_t_changes_unlabeled_rows_only_and_replaces_them_one_way(place, labels, 
     labeled = a.y != -1
     assert np.array_equal(a.X[labeled], b.X[labeled])
     pools = prepare(place[1], place[0], labels, seed).pools
-    foreign = set(pools.inconsistent) - set(pools.consistent)
+    inconsistent = set(pools.inconsistent) - set(pools.consistent)
     n = (~labeled).sum()
-    before, after = set(a.rows) & foreign, set(b.rows) & foreign
+    before, after = set(a.rows) & inconsistent, set(b.rows) & inconsistent
     assert before <= after
-    assert set(b.rows) - foreign <= set(a.rows) - foreign
+    assert set(b.rows) - inconsistent <= set(a.rows) - inconsistent
     if place[0] != "feature":
         assert len(after) == count(t, n)
 
@@ -156,7 +156,7 @@ def test_the_same_seed_is_the_same_split_and_another_is_another():
         return prepare("wine", "label", 5, seed).split(0.4)
 
     assert rows(0).digest == rows(0).digest != rows(1).digest
-    # Pinned, so that no change of the code or of numpy moves published splits unnoticed.
+    # Pinned, so that no change of the code or of numpy changes published splits unnoticed.
     assert rows(0).digest.startswith("c19d76a040c39373")
 
 
@@ -174,7 +174,7 @@ def test_rows_do_not_depend_on_how_the_dataset_is_spelled(tmp_path, monkeypatch)
 
 def test_counts_are_ceilings_without_rounding_errors():
     assert count(0.2, 5) == 1
-    assert count(0.6, 5) == 3  # 0.6 * 5 is 3.0000000000000004 nowhere but in floating point
+    assert count(0.6, 5) == 3  # though 0.6 * 5 may be rounded to more than 3
     assert count(0.07, 100) == 7
     assert count(0.201, 5) == 2
     assert (count(0, 9), count(1, 9)) == (0, 9)
@@ -193,7 +193,7 @@ def test_counts_are_ceilings_without_rounding_errors():
         ("label", "breast_cancer", 5, "needs three; breast_cancer has 2"),
     ],
 )
-def test_what_cannot_be_split_says_why(environment, dataset, labels, message):
+def test_data_that_cannot_be_split_are_refused(environment, dataset, labels, message):
     with pytest.raises(InputError, match=message):
         prepare(dataset, environment, labels, 0)
 

@@ -59,17 +59,16 @@ def test_only_t_moves_anything(place, s, t, mix, seed):
     labeled = len(pools.labeled)
     assert np.array_equal(a.X[:labeled], b.X[:labeled])
     assert (a.y[labeled:] == -1).all()
-    foreign = set(pools.inconsistent)
-    n = len(pools.inconsistent)
-    bad = [set(split.rows) & foreign for split in (a, b)]
-    assert (len(bad[0]), len(bad[1])) == (count(s, n), count(t, n))
-    assert bad[0] <= bad[1]
-    good = [set(split.rows) - foreign for split in (a, b)]
+    every, n = set(pools.inconsistent), len(pools.inconsistent)
+    inconsistent = [set(split.rows) & every for split in (a, b)]
+    assert [len(rows) for rows in inconsistent] == [count(s, n), count(t, n)]
+    assert inconsistent[0] <= inconsistent[1]
+    consistent = [set(split.rows) - every for split in (a, b)]
     if mix == "replace":
         assert len(a.rows) == len(b.rows)
-        assert good[1] <= good[0]
+        assert consistent[1] <= consistent[0]
     else:
-        assert good[0] == good[1]
+        assert consistent[0] == consistent[1]
 
 
 @steady
@@ -79,31 +78,31 @@ def test_consistent_rows_are_whole_and_inconsistent_ones_are_degraded_alike_at_e
 ):
     split, pools = raw(place, t, seed=seed)
     whole = pools.data.X[split.rows]
-    foreign = np.isin(split.rows, pools.inconsistent)
+    changed = np.isin(split.rows, pools.inconsistent)
     assert all(
-        np.array_equal(x, w) for x, w in zip(split.X[~foreign], whole[~foreign], strict=True)
+        np.array_equal(x, w) for x, w in zip(split.X[~changed], whole[~changed], strict=True)
     )
     if "feature" in place[0]:
         last, _ = raw(place, 1.0, seed=seed)
         final = dict(zip(last.rows.tolist(), last.X, strict=True))
-        for row, x, w in zip(split.rows[foreign], split.X[foreign], whole[foreign], strict=True):
+        for row, x, w in zip(split.rows[changed], split.X[changed], whole[changed], strict=True):
             assert not np.array_equal(x, w)
             assert np.array_equal(x, final[row])
 
 
 def test_colour_is_one_channel_copied():
     split, pools = raw(("feature", "toy:images"), 1.0)
-    bad = split.X[len(pools.labeled) :]
+    degraded = split.X[len(pools.labeled) :]
     assert np.array_equal(
-        bad, np.repeat(pools.data.X[split.rows[len(pools.labeled) :]][..., :1], 3, -1)
+        degraded, np.repeat(pools.data.X[split.rows[len(pools.labeled) :]][..., :1], 3, -1)
     )
 
 
 def test_grey_images_lose_half_of_their_pixels():
     split, pools = raw(("feature", "toy:grey"), 1.0)
-    bad = split.X[len(pools.labeled) :]
-    assert ((bad == 0).sum((1, 2, 3)) == 18).all()
-    assert len({x.tobytes() for x in bad == 0}) > 1  # not the same pixels in every image
+    degraded = split.X[len(pools.labeled) :]
+    assert ((degraded == 0).sum((1, 2, 3)) == 18).all()
+    assert len({x.tobytes() for x in degraded == 0}) > 1  # not the same pixels in every image
 
 
 def test_texts_lose_half_of_their_words_and_keep_their_order():
@@ -122,8 +121,8 @@ def test_a_grey_image_of_three_channels_loses_pixels_too():
     data = robustssl.Dataset("copied", np.repeat(grey.X, 3, -1), grey.y, kind="image")
     environment = robustssl.environment("feature")
     pools = environment.pools(data, 3, np.random.default_rng(0))
-    bad = environment.split(pools, 1.0).X[len(pools.labeled) :]
-    assert ((bad == 0).all(-1).sum((1, 2)) == 18).all()
+    degraded = environment.split(pools, 1.0).X[len(pools.labeled) :]
+    assert ((degraded == 0).all(-1).sum((1, 2)) == 18).all()
 
 
 def test_what_is_lost_depends_on_seed_and_row():
@@ -172,7 +171,7 @@ def test_odd_numbers_of_rows():
     assert (len(pools.test), len(pools.consistent)) == (18, 20)
 
 
-def test_a_domain_that_is_named_alone_is_paired_with_the_first_other():
+def test_one_named_domain_is_paired_with_the_first_other_one():
     data = robustssl.dataset("toy:tables")
     for spec, names in (
         ("distribution", ("here", "there")),
@@ -186,7 +185,7 @@ def test_a_domain_that_is_named_alone_is_paired_with_the_first_other():
         robustssl.environment("distribution").divide(alone, None)
 
 
-# Of what a learner sees at t = 0.4 with seed 0, so that nothing moves it unnoticed.
+# Digests of what a learner sees at t = 0.4 with seed 0, so that no change goes unnoticed.
 PINNED = {
     ("distribution", "toy:tables"): "92d569eb4dfd63c2",
     ("distribution[source=there,target=here]", "toy:tables"): "cdaf6f27ac7abf47",
@@ -257,6 +256,7 @@ def test_caps_are_drawn_before_t_and_keep_the_shares_of_the_classes(environment,
     assert len(np.unique(few.y_test)) == len(np.unique(whole.y_test))
 
 
+@steady
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=4), st.integers(0, 99))
 def test_every_stretch_of_a_blend_holds_the_shares(sizes, seed):
     starts = np.cumsum([0, *sizes])
@@ -287,11 +287,11 @@ def test_domains_are_source_and_target():
         ("distribution[source=there,target=there]", "toy:tables", "both 'there'"),
         ("distribution", "toy:lopsided", "domain 'there' of lopsided has no rows of class 2"),
         ("distribution[source=a,target=b]", "iris", "iris has no domains"),
-        ("feature[mix=add]", "iris", "nothing to add"),
+        ("feature[mix=add]", "iris", "no rows to add"),
         ("reference", "toy:images", "for tabular data"),
     ],
 )
-def test_what_does_not_fit_the_data_says_so(spec, dataset, message):
+def test_an_environment_that_does_not_fit_the_data_is_refused(spec, dataset, message):
     with pytest.raises(InputError, match=message):
         prepare(dataset, spec, 3, 0)
 
@@ -301,17 +301,17 @@ def test_what_does_not_fit_the_data_says_so(spec, dataset, message):
     [
         ("label[mix=ad]", "unknown mix 'ad'; did you mean 'add'"),
         ("label[access=label]", "did you mean 'labels'"),
-        ("label[test=0]", "test is a number of rows, 1 or more, unlike 0"),
-        ("label[unlabeled=few]", "unlike 'few'"),
+        ("label[test=0]", "test must be a whole number of at least 1, got 0"),
+        ("label[unlabeled=few]", "unlabeled must be a whole number of at least 1, got 'few'"),
         ("label+distribution", "cannot compose"),
         ("feature+feature", "cannot compose"),
         ("label+feature+feature", "cannot compose"),
         ("label+featur", "did you mean 'feature'"),
         ("reference+feature", "cannot compose"),
-        ("reference[mix=add]", "no option but its kind"),
+        ("reference[mix=add]", "no option but kind"),
     ],
 )
-def test_options_that_are_none(spec, message):
+def test_options_that_are_refused(spec, message):
     with pytest.raises(InputError, match=message):
         robustssl.environment(spec)
 
@@ -334,7 +334,7 @@ def test_all_kinds_run(environment, dataset):
     assert record.scores["accuracy"] > 0.5
 
 
-def test_bad_images_and_texts_are_refused():
+def test_data_that_are_no_images_or_texts_are_refused():
     y = np.array([0, 1])
     with pytest.raises(InputError, match="images are bytes"):
         robustssl.Dataset("mine", np.zeros((2, 4, 4, 3)), y, kind="image")
@@ -346,12 +346,12 @@ def test_bad_images_and_texts_are_refused():
         robustssl.Dataset("mine", np.array([["a"], ["b"]]), y)
 
 
-def test_images_come_to_statistical_learners_as_their_leading_components():
-    """Those that most of the variance of the rows of t = 0 lies in, whatever the pixels."""
+def test_statistical_learners_see_the_leading_components_of_images():
+    """The components with the largest variance over the rows of t = 0."""
     prepared = prepare("digits[kind=image]", "label", 5, 0)
     split, raw = prepared.split(0.0), prepared.split(0.0, views=True)
     assert raw.X.shape[1:] == (8, 8, 1)
-    assert split.X.shape[1] == 64  # fewer than 128: all there are
+    assert split.X.shape[1] == 64  # all components, since they are fewer than 128
     scatter = np.cov(raw.X.reshape(len(raw.X), -1).T.astype(float), bias=True)
     variances = np.linalg.eigvalsh(scatter)[::-1]
     found = split.X.var(0)
@@ -371,7 +371,7 @@ def test_digits_are_a_table_or_images_of_the_same_rows():
         registry.dataset("digits[kind=sound]")
 
 
-def test_what_was_made_of_texts_is_kept_for_the_next_method():
+def test_preprocessed_texts_are_kept_for_the_next_method():
     prepared = prepare("toy:texts", "label", 3, 0)
     assert prepared.split(0.4, views=True) is prepared.split(0.4, views=True)
     assert prepared.split(0.4).X.ndim == 2

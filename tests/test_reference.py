@@ -10,7 +10,7 @@ from test_results import RESULTS
 import robustssl
 from robustssl import InputError
 from robustssl.analysis.metrics import GRID
-from robustssl.records.files import read
+from robustssl.records.results import read
 from robustssl.splits import prepare
 
 KINDS = ("distribution", "feature", "label")

@@ -10,11 +10,12 @@ import pytest
 import robustssl
 from robustssl import registry
 from robustssl.analysis.compare import area_below, break_even, gain, mean_ranks
+from robustssl.analysis.curves import KeyedCurve, curves
 from robustssl.analysis.table import study_table
-from robustssl.records.files import KeyedCurve, curves, read
+from robustssl.records.results import read
 from robustssl.reports.figures import draw_curves, draw_gains, draw_map, draw_metrics, draw_ranks
 from robustssl.reports.folder import _sorted
-from robustssl.reports.style import _ORDER, looks, style
+from robustssl.reports.style import looks, style
 
 
 @pytest.fixture(scope="module")

@@ -19,9 +19,10 @@ import robustssl
 from robustssl import Cell, Record, Store, registry
 from robustssl.analysis.compare import break_even, gain
 from robustssl.analysis.curve import Curve
+from robustssl.analysis.curves import curves
 from robustssl.analysis.density import expected_accuracy
 from robustssl.analysis.metrics import GRID
-from robustssl.records.files import curves, read
+from robustssl.records.results import read
 from robustssl.sites.build import slug
 from robustssl.sites.serve import Server
 from robustssl.spec import parse

@@ -10,11 +10,15 @@ import pytest
 import sqlalchemy as sa
 from typer.testing import CliRunner
 
-import robustssl.records.store
+import robustssl.records.places
+import robustssl.records.schema
 from robustssl import Cell, InputError, Record, Store, registry
 from robustssl.cli import app
-from robustssl.records.files import read
+from robustssl.records import catalog
+from robustssl.records.frame import with_versions
+from robustssl.records.results import read
 
+DATA = Path(__file__).parent / "data"
 CELL = Cell("label_spreading", "label", "wine", 5, 0.4, 0, (("alpha", 0.5),))
 RECORD = Record(
     CELL,
@@ -88,7 +92,7 @@ def test_processes_that_start_at_once_share_a_new_store(place):
 
 
 def test_a_store_is_made_whole_or_not_at_all(place, monkeypatch):
-    tables = robustssl.records.store._tables
+    tables = robustssl.records.schema.tables
     make = tables.create_all
 
     def killed_half_way(connection):
@@ -113,14 +117,21 @@ def test_a_reader_does_not_hold_up_a_writer(store, place):
         assert len(list(reading)) == 2
 
 
-def test_a_corrected_algorithm_makes_old_records_stale(store, monkeypatch):
+def test_a_corrected_algorithm_makes_old_records_older(store, correct):
+    """Older records count, and are marked, as long as there are no newer ones of their curve."""
     store.add(RECORD)
-    assert not store.frame().stale.any()
-    monkeypatch.setattr(robustssl.algorithm("label_spreading"), "version", 9)
-    assert store.frame().stale.all()
+    assert not with_versions(store.frame()).older.any()
+    correct("label_spreading", 9)
+    before = with_versions(store.frame())
+    assert before.older.all()
+    assert before.counts.all()
     assert registry.key(CELL) not in store.done()
     assert store.add(replace(RECORD, versions=registry.versions(CELL)))
-    assert store.frame().stale.tolist() == [True, False]
+    after = with_versions(store.frame())
+    assert after.older.tolist() == [True, False]
+    assert after.counts.tolist() == [False, True]
+    correct("label_spreading", 10)  # of older versions, the one written last counts
+    assert with_versions(store.frame()).counts.tolist() == [False, True]
 
 
 def test_the_frame_spells_the_method(store):
@@ -134,7 +145,7 @@ def test_of_what_is_not_here_the_newest_version_counts(store):
     for version in (1, 2):
         theirs = replace(CELL, algorithm="their_module:Theirs")
         store.add(Record(theirs, (version, 2, 1), scores={"accuracy": 0.5}))
-    assert store.frame().stale.tolist() == [True, False]
+    assert with_versions(store.frame()).older.tolist() == [True, False]
 
 
 def test_a_store_that_cannot_be_written_can_be_read(file, monkeypatch):
@@ -173,7 +184,7 @@ def test_an_algorithm_that_is_not_here_does_not_spoil_the_frame(store):
     foreign = replace(CELL, algorithm="their_module:Theirs")
     store.add(Record(foreign, (1, 2, 1), scores={"accuracy": 0.5}))
     assert store.frame().algorithm.tolist() == ["their_module:Theirs[alpha=0.5]"]
-    assert not store.frame().stale.any()
+    assert not with_versions(store.frame()).older.any()
 
 
 def test_what_is_not_a_store(tmp_path):
@@ -202,23 +213,50 @@ def test_a_store_of_a_newer_version(store, place):
         Store(place)
 
 
-def test_a_store_of_an_older_version_is_brought_to_the_present_one(store, place):
-    """As the version before logs were kept wrote it."""
-    store.add(RECORD)
+def as_written_before(store, schema):
+    """Take a store's tables back to those of an older version."""
     with store._engine.begin() as connection:
-        connection.exec_driver_sql("ALTER TABLE records DROP COLUMN log")
-        connection.exec_driver_sql("UPDATE meta SET value = '1' WHERE name = 'schema'")
+        for column in ("method", "test_rows", "sha256", *(["log"] if schema == 1 else [])):
+            connection.exec_driver_sql(f"ALTER TABLE records DROP COLUMN {column}")
+        connection.exec_driver_sql("DROP TABLE methods")
+        connection.exec_driver_sql(f"UPDATE meta SET value = '{schema}' WHERE name = 'schema'")
+
+
+@pytest.mark.parametrize("schema", [1, 2])
+def test_a_store_of_an_older_version_is_brought_to_the_present_one(store, place, schema):
+    store.add(replace(RECORD, method=None, test_rows=None))
+    as_written_before(store, schema)
     with Store(place, create=False) as opened:
-        assert list(opened.records()) == [RECORD]
+        (record,) = opened.records()
+        assert replace(record, method=None) == replace(RECORD, method=None, test_rows=None)
+        assert record.method == catalog.method_of("label_spreading[alpha=0.5]")
+        assert record.method.baseline == "supervised_kernel"
         assert opened.add(replace(FAILURE, log="where"))
+        assert opened.without_digest() == 1
     with Store(place) as opened:
         assert [record.log for record in opened.records()] == [None, "where"]
+        assert list(opened.problems()) == []
+
+
+def test_a_store_of_version_0_1_works(tmp_path):
+    """A file that version 0.1 itself wrote: two statistical methods and two nets."""
+    place = tmp_path / "s.sqlite"
+    place.write_bytes((DATA / "old" / "store.sqlite").read_bytes())
+    found = robustssl.status(place)
+    assert (found.cells, found.done, found.stale) == (16, 16, 0)
+    with Store(place) as opened:
+        frame = opened.frame()
+        assert list(opened.problems()) == []
+    assert set(frame.method) == {
+        *("supervised_logistic", "self_training[threshold=0.9]"),
+        *("supervised_net", "fixmatch[steps=20]"),
+    }
+    assert set(frame[frame.family == "deep"].baseline.dropna()) == {"supervised_net[steps=20]"}
+    assert set(robustssl.curves(place).to_pandas().method) == set(frame.method)
 
 
 def test_an_older_store_that_cannot_be_written_is_refused(file, tmp_path, monkeypatch):
-    with file._engine.begin() as connection:
-        connection.exec_driver_sql("ALTER TABLE records DROP COLUMN log")
-        connection.exec_driver_sql("UPDATE meta SET value = '1' WHERE name = 'schema'")
+    as_written_before(file, 1)
     file.close()
     monkeypatch.setattr("os.access", lambda *_: False)  # as root may write anything
     with pytest.raises(InputError, match=r"older version of robustssl \(schema 1\) and cannot"):
@@ -307,7 +345,7 @@ def test_a_store_is_checked(store, place):
         )
     found = list(store.problems())
     assert len(found) == 2
-    assert "outside [0, 1]" in found[0]
+    assert "between 0 and 1" in found[0]
     assert "is not that of its cell" in found[-1]
     with store._engine.begin() as connection:
         connection.exec_driver_sql("UPDATE records SET t = 7")
@@ -334,7 +372,7 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(tmp_path, monkeypatch):
         connection.execute("PRAGMA max_page_count=20")
 
     path = tmp_path / "s.sqlite"
-    monkeypatch.setattr(robustssl.records.store, "_set_up_connection", small_disk)
+    monkeypatch.setattr(robustssl.records.places, "_set_up_connection", small_disk)
     added = []
 
     def fill():
@@ -374,7 +412,7 @@ def test_json_and_back():
         (RECORD.to_json().replace("0.30000000000000004", "NaN"), "not finite"),
         (RECORD.to_json().replace('"digest"', '"dgest"'), "not a record: TypeError"),
         (RECORD.to_json().replace('"seconds": 0.25', '"seconds": "x"'), "not a record: TypeError"),
-        (RECORD.to_json().replace("0.30000000000000004", "7"), "outside"),
+        (RECORD.to_json().replace("0.30000000000000004", "7"), "between 0 and 1"),
     ],
 )
 def test_json_that_is_no_record(text, message):
@@ -487,7 +525,5 @@ def test_stale_is_judged_by_all_records_however_few_are_read(store, place):
     for t, version in ((0.0, 1), (1.0, 1), (0.5, 2)):
         store.add(replace(RECORD, cell=replace(cell, t=t), versions=(version, 1, 1)))
     store.add(replace(FAILURE, cell=replace(cell, seed=1), versions=(1, 1, 1)))
-    totals = store.totals([0.0, 1.0], [0])
-    assert totals[totals.stale].cells.sum() == totals.cells.sum() == 2
-    assert store.frame(failed_only=True).stale.all()
+    assert store.counts([0.0, 1.0], [0]).cells.sum() == 2
     assert robustssl.status(place).failed == 0

@@ -7,7 +7,8 @@ from robustssl import InputError, registry
 from robustssl.execution import run as runs
 from robustssl.execution.groups import groups
 from robustssl.execution.run import _longest_first
-from robustssl.execution.status import place_of, seconds_a_cell
+from robustssl.execution.status import place_of, seconds_a_cell, totals_of
+from robustssl.records import catalog
 from robustssl.spec import parse
 from robustssl.studies import study as studies
 
@@ -45,10 +46,10 @@ def test_presets_are_resolved_into_values():
         ({"environments": []}, "environments: Value should have at least 1 item"),
         ({"ts": [0, 1.2, 1]}, "ts: t must lie between 0 and 1, got 1.2"),
         ({"ts": [0, 0.5]}, "ts: the grid of t must hold 0 and 1; it lacks 1"),
-        ({"labels": 0}, "labels: must be 1 or more, unlike 0"),
+        ({"labels": 0}, "labels: must be at least 1, got 0"),
         ({"labels": "five"}, "labels.0: Input should be a valid integer"),
         ({"seeds": -1}, "seeds: Value should have at least 1"),
-        ({"seeds": [-1]}, "seeds: must be 0 or more"),
+        ({"seeds": [-1]}, "seeds: must be at least 0"),
         ({"seeds": True}, "seeds: "),
         ({"datasets": 5}, "datasets.0: Input should be a valid string"),
     ],
@@ -98,10 +99,10 @@ def test_only_what_is_missing_is_run(tmp_path, small, monkeypatch):
     assert len(ran) == 24
 
 
-def test_a_corrected_algorithm_runs_again_and_the_old_is_stale(tmp_path, small, monkeypatch):
+def test_a_corrected_algorithm_runs_again_and_the_old_is_stale(tmp_path, small, correct):
     store = tmp_path / "s.sqlite"
     robustssl.run(small, store, workers=1)
-    monkeypatch.setattr(robustssl.algorithm("label_spreading"), "version", 9)
+    correct("label_spreading", 9)
     before = robustssl.status(store, small)
     assert (before.done, before.missing, before.stale) == (24, 24, 24)
     after = robustssl.run(small, store, workers=1)
@@ -191,7 +192,7 @@ def test_a_store_knows_its_studies_and_what_is_left_of_them(tmp_path, small, mon
     }
     mine = dict(found.studies)["Larger"]
     assert mine == robustssl.status(store, larger)
-    totals = robustssl.Store(store).totals()
+    totals = robustssl.Store(store).counts()
     each = totals.seconds / totals.cells
     own = totals.algorithm == "doomed:Fails"
     of_iris = each[(totals.dataset == "iris") & ~own]
@@ -224,7 +225,7 @@ def test_a_total_of_labels_is_spread_over_the_classes_that_have_any():
         small(total_labels=52).cells()
     with pytest.raises(InputError, match=r"the study: give labels .* or total_labels, not both"):
         small(total_labels=50, labels=5)
-    with pytest.raises(InputError, match="total_labels: must be 1 or more"):
+    with pytest.raises(InputError, match="total_labels: must be at least 1"):
         small(total_labels=0)
 
 
@@ -299,7 +300,7 @@ def test_long_groups_start_first_from_what_the_store_knows(small, tmp_path):
     robustssl.run({**small, "seeds": 1}, place, workers=1, progress=False)
     cells = robustssl.Study(**small).cells()
     with robustssl.Store(place) as store:
-        known = seconds_a_cell(store.totals())
+        known = seconds_a_cell(totals_of(store.counts()))
     assert set(known) == {place_of(cell) for cell in cells}
     slow, *quick = sorted(known)
     known = {**dict.fromkeys(quick, 0.1), slow: 5.0}
@@ -350,27 +351,42 @@ def test_a_part_of_a_study_is_asked_for_by_names():
         studies.narrowed("quickstart", ["wine"])
 
 
-def test_the_leaderboard_has_every_algorithm_and_one_budget_for_each_kind_of_data():
+def test_the_leaderboard_has_43_algorithms_and_one_budget_for_each_kind_of_data():
     whole = studies.study("leaderboard")
-    names = {parse(spec)[0] for spec in whole.algorithms}
-    assert names == set(registry.names("algorithm"))
+    names = {parse(spec)[0] for spec in whole.methods}
+    assert len(names) == 43
     assert (len(whole.ts), len(whole.seeds)) == (6, 5)
     kinds = {"table": "tabular", "image": "image", "text": "text"}
     for part in (inner for outer in whole.parts for inner in outer.parts):
-        assert {registry.data_kind(name) for name in part.datasets} == {kinds[part.budget]}
-        nets = [spec for spec in part.algorithms if spec.startswith("fixmatch")]
+        assert {catalog.data_kind(name) for name in part.datasets} == {kinds[part.budget]}
+        nets = [spec for spec in part.methods if spec.startswith("fixmatch")]
         assert nets == [registry.canonical("algorithm", "fixmatch", part.budget)]
     images = studies.study("leaderboard-images")
-    assert not {"scarf", "feature_dropout"} & {parse(a)[0] for a in images.algorithms}
+    assert not {"scarf", "feature_dropout"} & {parse(a)[0] for a in images.methods}
     for outer in whole.parts:
         found = {parse(e)[1].get("access") for e in outer.environments}
         assert found == ({"consistent", "labels"} if "oracles" in outer.title else {None})
 
 
-def test_a_method_has_one_name_whatever_its_budget():
+def test_a_method_keeps_the_name_it_was_asked_by():
     for budget in (None, "table", "image", "text", "reference"):
-        spec = registry.canonical("algorithm", "fixmatch[threshold=0.8]", budget)
-        assert registry.without_budget(spec) == "fixmatch[threshold=0.8]"
-    assert registry.without_budget("fixmatch[steps=7]") == "fixmatch[steps=7]"
-    assert registry.without_budget("tsvm[C=2.0]") == "tsvm[C=2.0]"
-    assert registry.without_budget("some_module:Mine[steps=1000]") == "some_module:Mine[steps=1000]"
+        asked = {"algorithms": ["fixmatch[threshold=0.8]", "tsvm[C=2]", "vat[preset=paper]"]}
+        chosen = studies.study(
+            {**asked, "environments": ["label"], "datasets": ["wine"], "budget": budget}
+        )
+        first, second, third = chosen.methods.values()
+        assert first.name == "fixmatch[threshold=0.8]"
+        assert first.spec == registry.canonical("algorithm", first.name, budget)
+        assert (first.budget, first.family, first.supervised) == (budget, "deep", False)
+        assert first.baseline == registry.canonical("algorithm", "supervised_net", budget)
+        assert second == registry.describe("tsvm[C=2]")
+        assert (second.budget, second.family) == (None, "statistical")
+        assert third.name == "vat[preset=paper]"
+    own = studies.study({**asked, "environments": ["label"], "datasets": ["wine"]})
+    twice = studies.with_algorithms(own, ["fixmatch[threshold=0.8,budget=quick]"])
+    assert len(twice.methods) == 3 + 1  # and the baseline; quick is what nets are anyway
+
+
+def test_more_algorithms_go_into_every_part():
+    whole = studies.with_algorithms({"parts": ["quickstart"]}, ["tsvm"])
+    assert {method for method, *_ in whole.curves()} >= {"tsvm", "supervised_svm"}

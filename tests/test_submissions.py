@@ -8,7 +8,10 @@ import yaml
 
 import robustssl
 from robustssl import InputError
-from robustssl.checks.submissions import submit, validate
+from robustssl.cell import cell_key
+from robustssl.checks.submissions import submit
+from robustssl.checks.validation import freeze, validate
+from robustssl.records.record import _sha256
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +43,8 @@ def copy(submission, tmp_path):
     return lines, said
 
 
-def altered(line, **changes):
+def altered(line, forge=True, **changes):
+    """A line with other values; forged, with the digest that belongs to them."""
     document = json.loads(line)
     for name, value in changes.items():
         inner = document
@@ -48,6 +52,9 @@ def altered(line, **changes):
         for part in path:
             inner = inner[part]
         inner[last] = value
+    if forge:
+        document.pop("sha256")
+        document["sha256"] = _sha256(document)
     return json.dumps(document)
 
 
@@ -102,7 +109,11 @@ def test_nets_may_differ_by_the_noise_of_another_device_and_no_more(copy):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"scores__accuracy": 1.5}, "outside"),
+        ({"scores__accuracy": 1.5}, "between 0 and 1"),
+        ({"scores__accuracy": 0.5, "forge": False}, "was altered: its digest does not fit it"),
+        ({"provenance__machine": "other", "forge": False}, "was altered"),
+        ({"method__supervised": True, "forge": False}, "was altered"),
+        ({"method__supervised": "yes"}, "supervised of a method cannot be 'yes'"),
         ({"key": "0" * 32}, "does not belong to the cell"),
         ({"cell__t": 0.3}, "does not belong to the cell"),
         ({"error": "ValueError: no"}, "failed: ValueError: no"),
@@ -122,11 +133,43 @@ def test_a_cell_twice_or_of_another_study(copy, submission, tmp_path):
     assert sum("is not of the study" in problem for problem in said(lines, sample=0)) == 36
 
 
-def test_old_code_is_refused(copy, monkeypatch):
+def test_old_code_is_refused_unless_the_submission_is_frozen(copy, correct, tmp_path):
+    """What is frozen is compared with the list of its cells; only what is current is run again."""
     lines, said = copy
-    monkeypatch.setattr(robustssl.algorithm("label_spreading"), "version", 99)
+    assert said(lines, sample=0) == []
+    with pytest.raises(InputError, match="name the commit"):
+        freeze(tmp_path, "abc-dirty")
+    freeze(tmp_path, "abc")
+    with pytest.raises(InputError, match="frozen already, at abc"):
+        freeze(tmp_path, "abd")
+    (tmp_path / "frozen.yaml").write_text((tmp_path / "study.yaml").read_text())
+    correct("label_spreading", 99)
+    told = []
+    assert said(lines, sample=1000, tell=told.append) == []
+    assert told == ["frozen at abc: 72 of 108 records are of the present versions"]
+    without = [line for line in lines if json.loads(line)["cell"]["seed"] != 2]
+    assert sum("are missing: seeds 2" in problem for problem in said(without, sample=0)) == 6
+    where = next(i for i, line in enumerate(lines) if '"label_spreading"' in line)
+    mixed = json.loads(lines[where])
+    cell = robustssl.Record.from_json(lines[where]).cell
+    mixed |= {"versions": [99, 2, 1], "key": cell_key(cell, (99, 2, 1))}
+    changed = [*lines[:where], altered(json.dumps(mixed)), *lines[where + 1 :]]
+    assert any("mixes the versions [(2, 2, 1), (99, 2, 1)]" in p for p in said(changed, sample=0))
+    document = yaml.safe_load((tmp_path / "frozen.yaml").read_text())
+    thawed = {k: v for k, v in document.items() if k not in ("frozen", "cells")}
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(thawed))
     problems = said(lines, sample=0)
     assert any("is of the versions (2, 2, 1), now (99, 2, 1)" in p for p in problems)
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump({**document, "cells": [{"methods": 3}]}))
+    assert "cannot read the cells" in said(lines)[0]
+
+
+def test_records_without_a_digest_are_refused(copy):
+    lines, said = copy
+    document = json.loads(lines[0])
+    document.pop("sha256")
+    (problem,) = said([json.dumps(document), *lines[1:]], sample=0)
+    assert "has no digest" in problem
 
 
 def test_a_study_that_is_not_done_is_not_submitted(submission, tmp_path, small):

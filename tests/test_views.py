@@ -1,15 +1,20 @@
 """Views: what a weak and a strong view do to a row, against Pillow where it does the same."""
 
+import io
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 import torch
 from PIL import Image, ImageEnhance, ImageOps
 
-from robustssl.deep import images
-from robustssl.encoders import minilm as language
-from robustssl.views.families import ImageViews, TableViews, TextViews, views_of
+from robustssl.downloads.packages import Carrier
+from robustssl.views import images, texts, views_of
+from robustssl.views.images import ImageViews
+from robustssl.views.tables import TableViews
+from robustssl.views.texts import TextViews
 
 LEVELS = torch.tensor([0.02, 0.3, 0.6, 0.98])  # of an operation: far down, down, up, far up
 
@@ -176,11 +181,57 @@ def test_a_text_has_versions_of_each_strength():
 
 def test_versions_of_a_text_are_its_own_and_differ_in_strength(monkeypatch):
     words = [f"w{i}" for i in range(40)]
-    monkeypatch.setattr(language, "_synonyms", lambda: {w: [f"{w}x", f"{w}y"] for w in words})
+    monkeypatch.setattr(texts, "_synonyms", lambda: {w: [f"{w}x", f"{w}y"] for w in words})
     text = " ".join(words)
-    first = language.text_versions(np.array([text, "w1 w2"], object))
-    again = language.text_versions(np.array(["w7", text], object))
+    first = texts.text_versions(np.array([text, "w1 w2"], object))
+    again = texts.text_versions(np.array(["w7", text], object))
     assert [v[0] for v in first] == [v[1] for v in again]
     changed = [sum(a != b for a, b in zip(v[0].split(), words, strict=True)) for v in first]
     assert changed == [1, 1, 5, 5]
     assert len({v[0] for v in first}) == 4
+
+
+# Two lines of each of the four files, as WordNet lays them out: offset, file, kind, how many words
+# (in hexadecimal), the words, each with a number, and then what does not matter here.
+WORDNET = [
+    "  1 The licence.\n00000001 06 n 03 car 0 auto 0 motor_car 0 001 @ 00000009 n 0000 | x\n",
+    "00000001 38 v 02 stop 0 halt 1 000 | x\n00000002 30 v 01 stops 0 000 | x\n",
+    "00000001 00 a 0a big 0 large 0 b 0 c 0 d 0 e 0 f 0 g 0 h 0 great(a) 0 000 | x\n",
+    "00000001 02 r 03 quickly 0 Rapidly 0 speedily 0 000 | x\n",
+]
+
+
+def test_synonyms(tmp_path, monkeypatch):
+    monkeypatch.setenv("ROBUSTSSL_CACHE", str(tmp_path))
+    files = [io.BytesIO(text.encode()) for text in WORDNET]
+    monkeypatch.setattr(Carrier, "members", lambda *_: files)
+    texts._synonyms.cache_clear()
+    text = "A big car stops (quickly), then zzz stop."
+    synonyms = texts._synonyms()
+    assert synonyms["car"] == ["auto"]  # of two words there is none
+    assert synonyms["quickly"] == ["rapidly", "speedily"]
+    assert len(synonyms["big"]) == 9
+    assert "great" in synonyms["big"]
+    assert "stops" not in synonyms
+    rng = np.random.default_rng
+
+    def changed(count, seed):
+        new = texts._replace_words(text, count, rng(seed))
+        return [(a, b) for a, b in zip(text.split(), new.split(), strict=True) if a != b]
+
+    for seed in range(5):
+        assert len(changed(1, seed)) == 1
+        assert changed(1, seed) == changed(1, seed)
+        assert len(changed(5, seed)) == 4  # big, car, quickly, stop
+        for old, new in changed(5, seed):
+            bare = "".join(filter(str.isalpha, old)).lower()
+            assert "".join(filter(str.isalpha, new)) in synonyms[bare]
+    assert dict(changed(5, 0))["(quickly),"] in ("(rapidly),", "(speedily),")
+    assert texts._replace_words("zzz", 5, rng(0)) == "zzz"
+    texts._synonyms.cache_clear()
+
+
+def test_views_import_without_torch():
+    script = "import sys, robustssl.views.texts, robustssl.splits; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout == "False\n", done.stderr

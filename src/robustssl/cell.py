@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import PurePath
 from typing import Any
 
@@ -134,7 +134,7 @@ class Cell:
 
 def cell_key(cell: Cell, versions: Versions) -> str:
     """A digest of all fields and versions: a corrected algorithm makes a new cell."""
-    return _digest([*astuple(cell), *versions]).hex()
+    return _digest([*(getattr(cell, name) for name in Cell.__slots__), *versions]).hex()
 
 
 def _digest(value: Any) -> bytes:

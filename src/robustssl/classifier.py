@@ -1,4 +1,6 @@
-"""What all classifiers share: codes for the classes, -1 for unlabeled, an answer in every case."""
+"""What all classifiers share: classes coded 0 to K - 1, -1 for unlabeled rows, and an answer in
+every case.
+"""
 
 import inspect
 from types import NoneType
@@ -13,42 +15,24 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from robustssl import registry
 from robustssl.data import UNLABELED
-from robustssl.errors import InputError
+from robustssl.method import Family
+from robustssl.spec import check_options
 
 Matrix = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
 
 
-# The least and the largest value of an option, wherever it stands; None is always allowed.
-RANGES: dict[str, tuple[float, float]] = {
-    **dict.fromkeys(("n_neighbors", "neighbors", "additions", "max_switches"), (1, np.inf)),
-    **dict.fromkeys(("steps", "rounds", "n_estimators", "max_depth"), (1, np.inf)),
-    **dict.fromkeys(("C", "C_u", "gamma", "learning_rate"), (np.nextafter(0, 1), np.inf)),
-    **dict.fromkeys(("tol", "shrinkage", "threshold"), (0, np.inf)),
-    **dict.fromkeys(("batch", "ratio"), (1, np.inf)),
-    **dict.fromkeys(("weight", "entropy", "radius", "weak", "strong", "weight_decay"), (0, np.inf)),
-    **dict.fromkeys(("clip", "temperature", "sigmas", "warmup"), (np.nextafter(0, 1), np.inf)),
-    **dict.fromkeys(("ema", "decay", "momentum"), (0, np.nextafter(1, 0))),
-    "start": (0, 1),
-    "window": (1, np.inf),
-    "agreement": (0, np.inf),
-    "alpha": (0, np.nextafter(1, 0)),
-    "beta": (np.nextafter(0, 1), np.nextafter(1, 0)),
-    "svms": (0, 3),
-}
-
-
 class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Fits the model that `_fit` makes on classes coded 0 to K - 1, and predicts its likeliest
+    """Fits the model that `_fit` makes on classes coded 0 to K - 1, and predicts the most probable
     class.
 
-    Without unlabeled rows it is its baseline; with one class alone, that class is the answer.
+    Without unlabeled rows it fits its baseline; with only one class, it predicts that class.
     """
 
     version = 1
+    family: ClassVar[Family] = "statistical"
     baseline: str | None = None
-    ranges: ClassVar[dict[str, tuple[float, float]]] = {}  # where they are not those of RANGES
-    checks: ClassVar[dict[str, Any]] = {"dtype": np.float64}  # of scikit-learn's validate_data
+    checks: ClassVar[dict[str, Any]] = {"dtype": np.float64}  # arguments of validate_data
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         """A fitted model with `predict_proba`; codes are -1 for unlabeled rows."""
@@ -70,7 +54,8 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labeled = np.asarray(targets != UNLABELED)
         if np.any(targets.astype(object) == "-1"):
             raise ValueError(
-                "y holds the string '-1'; beside strings the number -1 needs an array of objects"
+                "y holds the string '-1', not the number -1; with strings for labels, y must be an "
+                "array of objects"
             )
         if not labeled.any():
             raise ValueError("no row has a label: every y is -1")
@@ -80,7 +65,9 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return rows, codes
 
     def _stand_in(self, codes: Codes) -> Any:
-        """What is fitted to the labeled rows where this learner is not needed, else None."""
+        """The model to fit in place of this one, if there is one class or no unlabeled row; else
+        None.
+        """
         if len(self.classes_) == 1:
             return DummyClassifier()
         if (codes != UNLABELED).all() and self.baseline is not None:
@@ -88,20 +75,10 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return None
 
     def _check_options(self) -> None:
-        options, ranges = inspect.signature(type(self)).parameters, {**RANGES, **self.ranges}
-        for name, value in self.get_params().items():
-            optional = value is None and NoneType in get_args(options[name].annotation)
-            if name not in ranges or optional:
-                continue
-            whole = isinstance(options[name].default, int)
-            number = isinstance(value, int | np.integer if whole else int | float | np.number)
-            least, most = ranges[name]
-            if not number or not least <= value <= most:
-                kind = "a whole number" if whole else "a number"
-                raise InputError(f"{name} = {value}, but it is {kind} {_interval(least, most)}")
+        check_options(type(self), self.get_params())
 
     def _matched(self, name: str) -> Any:
-        """Another algorithm, with the options that both have."""
+        """Another algorithm, with the values of the options that both have."""
         mine, theirs = self.get_params(), inspect.signature(registry.algorithm(name)).parameters
         shared = {
             key: mine[key]
@@ -125,15 +102,8 @@ def labeled_part(rows: Matrix, codes: Codes) -> tuple[Matrix, Codes]:
     return rows[labeled], codes[labeled]
 
 
-def _interval(least: float, most: float) -> str:
-    """In words; a bound next to 0 or 1 leaves it out."""
-    low = "above 0" if 0 < least < 1e-300 else f"from {least:g}"
-    high = "" if most == np.inf else " below 1" if 1 - 1e-9 < most < 1 else f" up to {most:g}"
-    return f"{low}{high} on" if not high and low.startswith("from") else f"{low}{high}"
-
-
 class SupervisedClassifier(EncodedClassifier):
-    """Learns from the labeled rows and ignores the others: the baseline of many."""
+    """Learns from the labeled rows alone; the baseline of other algorithms."""
 
     supervised = True
 
@@ -145,12 +115,12 @@ class SupervisedClassifier(EncodedClassifier):
 
 
 def one_hot(codes: Codes, classes: int | None = None) -> Matrix:
-    """Rows of the identity; an unlabeled row is a row of zeros."""
+    """Codes as one-hot rows; an unlabeled row is all zeros."""
     width = codes.max() + 1 if classes is None else classes
     return np.asarray(np.arange(width) == codes[:, None], float)
 
 
 def to_rows(weights: Matrix) -> Matrix:
-    """Rows that sum to 1, or stay 0."""
+    """Every row divided by its sum; rows of zeros stay zero."""
     total = weights.sum(1, keepdims=True)
     return weights / np.where(total > 0, total, 1)

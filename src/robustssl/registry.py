@@ -10,15 +10,15 @@ import json
 import pkgutil
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import cache, lru_cache, partial
 from importlib import metadata
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 from robustssl.cell import Cell, Versions, cell_key
 from robustssl.data import Dataset
-from robustssl.data import Kind as DataKind
 from robustssl.errors import InputError, unknown
+from robustssl.method import Method
+from robustssl.records.catalog import About, baseline_spec, composed_version, entry
 from robustssl.spec import parse, spell
 
 Kind = Literal["algorithm", "environment", "dataset", "net"]
@@ -29,11 +29,12 @@ EXTRAS = {"torch": "deep", "xgboost": "boosting"}  # optional packages: the extr
 @cache
 def names(kind: Kind) -> tuple[str, ...]:
     """Every name of a kind that comes with robustssl or with a package that is installed."""
-    return tuple(sorted({*_built_in(kind), *_entry_points(kind)}))
+    return tuple(sorted({*built_in(kind), *_entry_points(kind)}))
 
 
 @cache
-def _built_in(kind: Kind) -> frozenset[str]:
+def built_in(kind: Kind) -> frozenset[str]:
+    """The names that come with robustssl: those of the files of the folder."""
     package = importlib.import_module(f"robustssl.{kind}s")
     return frozenset(m.name for m in pkgutil.iter_modules(package.__path__) if m.name[0] != "_")
 
@@ -55,7 +56,7 @@ def find(kind: Kind, name: str) -> Any:
         return _own(kind, name)
     if name not in names(kind):
         raise unknown(kind, name, names(kind))
-    if name not in _built_in(kind):
+    if name not in built_in(kind):
         return _own(kind, _entry_points(kind)[name])
     try:
         module_ = importlib.import_module(f"robustssl.{kind}s.{name}")
@@ -76,7 +77,6 @@ def find(kind: Kind, name: str) -> Any:
     return own[0]
 
 
-_OWN: set[tuple[Kind, str]] = set()  # things of one's own that were asked for by name
 _METHODS = {"algorithm": ("fit", "predict"), "environment": ("pools", "split")}
 
 
@@ -104,7 +104,6 @@ def _own(kind: Kind, name: str) -> Any:
     lacking = [method for method in _METHODS.get(kind, ()) if not hasattr(found, method)]
     if lacking:
         raise InputError(f"{name!r} is no {kind}: it has no {' and no '.join(lacking)}")
-    _OWN.add((kind, name))
     return found
 
 
@@ -120,27 +119,14 @@ def _composed(first: str, *others: str) -> Any:
     body = {
         "__doc__": f"Inconsistent rows by {first}, degraded by {others[0]}.",
         "degrade": spoilers[0].degrade,
-        "version": 1000 * chooser.version + spoilers[0].version,
+        "version": composed_version(chooser.version, spoilers[0].version),
     }
     return type(f"{chooser.__name__}{spoilers[0].__name__}", (chooser,), body)
 
 
-def is_here(kind: Kind, name: str) -> bool:
-    """Whether a name that stands in a record can be looked up; never loads a stranger's module."""
-    parts = name.split("+") if kind == "environment" else [name]
-    if not all((kind, part) in _OWN if ":" in part else part in names(kind) for part in parts):
-        return False
-    with suppress(InputError):  # of a library that is not installed
-        find(kind, name)
-        return True
-    return False
-
-
 def version(kind: Kind, name: str) -> int:
     """The version of the thing named; raised whenever its numbers change."""
-    thing = find(kind, name)
-    home = inspect.getmodule(thing) if kind == "dataset" else thing
-    return int(getattr(home, "version", 1))
+    return about(kind, name).version
 
 
 def versions(cell: Cell) -> Versions:
@@ -157,42 +143,73 @@ def key(cell: Cell) -> str:
     return cell_key(cell, versions(cell))
 
 
-def data_kind(dataset: str) -> str:
-    """The kind of data that a dataset says it holds, unloaded; other if it is not here."""
-    name, options = parse(dataset)
-    if not is_here("dataset", name):
-        return "other"
-    if options.get("kind") in get_args(DataKind):
-        return str(options["kind"])
-    return str(getattr(inspect.getmodule(find("dataset", name)), "kind", "tabular"))
+@cache
+def about(kind: Kind, name: str) -> About:
+    """What is known of a thing: from the catalog or, of what is not built in, from its code."""
+    known = entry(kind, name) if name in built_in(kind) else None
+    return known or inspected(kind, name)
+
+
+def inspected(kind: Kind, name: str) -> About:
+    """What a thing's code says of it."""
+    thing = find(kind, name)
+    module = inspect.getmodule(thing)
+    home = module if kind == "dataset" else thing
+    said = [inspect.getdoc(part) or "" for part in (module, thing)]
+    own = said[1] if kind != "algorithm" else said[0]
+    parameters = {
+        key: parameter
+        for key, parameter in inspect.signature(thing).parameters.items()
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    }
+    required = tuple(k for k, p in parameters.items() if p.default is p.empty)
+    bases = thing.__mro__[1:] if inspect.isclass(thing) else ()
+    shared = [base for base in bases if parameters.keys() & vars(base).get("__annotations__", {})]
+    return About(
+        name,
+        version=int(getattr(home, "version", 1)),
+        summary=" ".join(own.partition("\n\n")[0].split()),
+        text="\n\n".join(dict.fromkeys(filter(None, said))),
+        shared_text="\n\n".join(filter(None, map(inspect.getdoc, shared))),
+        options={k: p.default for k, p in parameters.items() if k not in required},
+        required=required,
+        texts=tuple(k for k, p in parameters.items() if p.annotation in (str, str | None)),
+        presets=getattr(thing, "presets", {}),
+        budgets=getattr(thing, "budgets", None),
+        nested=getattr(thing, "nested", {}),
+        baseline=getattr(thing, "baseline", None),
+        targets=tuple(sorted(getattr(thing, "targets", None) or ())),
+        family=getattr(thing, "family", "statistical"),
+        supervised=bool(getattr(thing, "supervised", False)),
+        data=str(getattr(module, "kind", "tabular")) if kind == "dataset" else None,
+    )
 
 
 def defaults(kind: Kind, name: str) -> dict[str, Any]:
-    """The options there are, and their defaults."""
-    return {
-        key: parameter.default
-        for key, parameter in inspect.signature(find(kind, name)).parameters.items()
-        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-    }
+    """The options that need not be given, and their defaults."""
+    return dict(about(kind, name).options)
 
 
 def _options(kind: Kind, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that differ from the defaults, or the reason why one is refused."""
-    known, parameters = defaults(kind, name), inspect.signature(find(kind, name)).parameters
+    known = about(kind, name)
     for key in options:
-        if key not in known:
-            raise unknown(f"option of {name}", key, known)
-    typed = {key: _typed(value, known[key], parameters[key]) for key, value in options.items()}
-    return {key: value for key, value in typed.items() if value != known[key]}
+        if key not in known.options and key not in known.required:
+            raise unknown(f"option of {name}", key, [*known.options, *known.required])
+    typed = {key: _typed(value, key, known) for key, value in options.items()}
+    return {k: v for k, v in typed.items() if k in known.required or v != known.options[k]}
 
 
-def _typed(value: Any, default: Any, parameter: inspect.Parameter) -> Any:
-    """10 as 10.0 where the default is one, 1e2 as 100 likewise, and 2019 as a name."""
+def _typed(value: Any, key: str, known: About) -> Any:
+    """10 as 10.0 where the default is a float, 1e2 as 100 where it is an integer, and 2019 as a
+    text where the option takes one.
+    """
+    default = known.options.get(key)
     if type(value) is int and type(default) is float:
         return float(value)
     if type(value) is float and type(default) is int and value.is_integer():
         return int(value)
-    if type(value) in (int, float) and parameter.annotation in (str, str | None):
+    if type(value) in (int, float) and key in known.texts:
         return json.dumps(value)
     return value
 
@@ -206,13 +223,32 @@ def canonical(kind: Kind, spec: str, budget: str | None = None) -> str:
     name, options = parse(spec)
     if kind == "algorithm":
         preset, own = options.pop("preset", None), options.pop("budget", None)
-        if own is None and hasattr(algorithm(name), "budgets"):
-            own = budget
-        options = {**budget_values(name, own), **preset_values(name, preset), **options}
-        for key, inner in getattr(algorithm(name), "nested", {}).items():
+        values = budget_values(name, _budget_of(name, own, budget))
+        options = {**values, **preset_values(name, preset), **options}
+        for key, inner in about("algorithm", name).nested.items():
             if isinstance(options.get(key), str) and options[key] != "auto":
-                options[key] = canonical(inner, options[key])
+                options[key] = canonical(cast(Kind, inner), options[key])
     return spell(name, _options(kind, name, options))
+
+
+def _budget_of(name: str, own: str | None, budget: str | None) -> str | None:
+    """The budget that an algorithm names or, if it has budgets and names none, the study's."""
+    return own or (budget if about("algorithm", name).budgets is not None else None)
+
+
+def describe(asked: str, budget: str | None = None) -> Method:
+    """The method that a study asks for, in words of its own."""
+    name, options = parse(asked)
+    known, spec = about("algorithm", name), canonical("algorithm", asked, budget)
+    own = options.pop("budget", None)
+    return Method(
+        name=spell(name, options),
+        spec=spec,
+        budget=_budget_of(name, own, budget),
+        family=known.family,
+        supervised=known.supervised,
+        baseline=matched_baseline(spec),
+    )
 
 
 def algorithm(name: str) -> type:
@@ -224,20 +260,17 @@ def algorithm(name: str) -> type:
 
 
 def matched_baseline(spec: str) -> str | None:
-    """The baseline that an algorithm names, with the options they share, as a spec.
-
-    None for one that names none, or that is not here.
+    """The baseline that an algorithm names, with the options they share, as a spec; None for one
+    that names none.
     """
-    name, options = parse(spec)
-    baseline = getattr(algorithm(name), "baseline", None) if is_here("algorithm", name) else None
+    baseline = about("algorithm", parse(spec)[0]).baseline
     if baseline is None:
         return None
-    shared = inspect.signature(algorithm(baseline)).parameters.keys() & options.keys()
-    return spell(baseline, _options("algorithm", baseline, {k: options[k] for k in shared}))
+    return baseline_spec(spec, about("algorithm", baseline))
 
 
-def presets(name: str) -> dict[str, dict[str, Any]]:
-    return dict(getattr(algorithm(name), "presets", {}))
+def presets(name: str) -> dict[str, Mapping[str, Any]]:
+    return dict(about("algorithm", name).presets)
 
 
 def preset_values(name: str, which: str | None) -> dict[str, Any]:
@@ -245,35 +278,19 @@ def preset_values(name: str, which: str | None) -> dict[str, Any]:
         return {}
     if which not in presets(name):
         raise unknown(f"preset of {name}", str(which), presets(name))
-    return presets(name)[which]
+    return dict(presets(name)[which])
 
 
 def budget_values(name: str, which: str | None) -> dict[str, Any]:
     """What an algorithm shares with others in a study, such as the net and the steps."""
     if which is None:
         return {}
-    budgets = getattr(algorithm(name), "budgets", None)
+    budgets = about("algorithm", name).budgets
     if budgets is None:
         raise InputError(f"{name} has no budgets: it trains until it is done")
     if which not in budgets:
         raise unknown(f"budget of {name}", str(which), budgets)
     return dict(budgets[which])
-
-
-def without_budget(spec: str) -> str:
-    """The spec without what one of its algorithm's budgets sets: the same method on every kind of
-    data, whose budgets differ.
-    """
-    name, options = parse(spec)
-    every = getattr(algorithm(name), "budgets", None) if is_here("algorithm", name) else None
-    if not isinstance(every, Mapping) or not options:
-        return spec
-    usual = defaults("algorithm", name)
-    changed = [{k: v for k, v in b.items() if k in usual and v != usual[k]} for b in every.values()]
-    fitting = [values for values in changed if values.items() <= options.items()]
-    budget = max(fitting, key=len, default={})
-    left = {key: value for key, value in options.items() if key not in budget}
-    return spell(name, left) if budget else spec
 
 
 def estimator(
@@ -318,26 +335,20 @@ def dataset(spec: str) -> Dataset:
 
 def catalog(kind: Kind) -> list[dict[str, Any]]:
     """Everything there is of a kind, with what a chooser wants to know."""
-
     if kind not in get_args(Kind):
         raise unknown("kind", kind, get_args(Kind))
-
-    def summary(thing: Any) -> str:
-        return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
-
+    every = [about(kind, name) for name in names(kind)]
     if kind != "algorithm":
-        return [{"name": n, "summary": summary(find(kind, n))} for n in names(kind)]
+        return [{"name": found.name, "summary": found.summary} for found in every]
     return [
         {
-            "name": name,
-            "summary": summary(inspect.getmodule(algorithm(name))),
-            "baseline": getattr(algorithm(name), "baseline", None),
-            "targets": sorted(getattr(algorithm(name), "targets", ())),
-            "presets": presets(name),
-            "options": defaults("algorithm", name),
-            "version": version("algorithm", name),
+            "name": found.name,
+            "summary": found.summary,
+            "baseline": found.baseline,
+            "targets": list(found.targets),
+            "presets": dict(found.presets),
+            "options": dict(found.options),
+            "version": found.version,
         }
-        if is_here("algorithm", name)
-        else {"name": name, "summary": "Needs torch: pip install 'robustssl[deep]'.", "presets": {}}
-        for name in names("algorithm")
+        for found in every
     ]

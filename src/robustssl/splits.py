@@ -11,6 +11,7 @@ from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.data import Pools, Split
 from robustssl.preprocessing import Matrix, fit_preprocessing
+from robustssl.views.texts import text_versions
 
 KEPT = 2**24  # bytes of a split of texts, at most, for the next method
 
@@ -45,8 +46,6 @@ class Prepared:
             return split
         X = self.preprocess(split.X)
         if views and kind == "text":
-            from robustssl.encoders.minilm import text_versions
-
             versions = (self.preprocess(texts) for texts in text_versions(split.X))
             X = np.stack([X, *versions], axis=2)
         return replace(split, X=X, X_test=self.test_features)

@@ -1,7 +1,7 @@
-"""Algorithms: one a file, ordinary scikit-learn classifiers that take -1 for unlabeled.
+"""Algorithms, one per file: scikit-learn classifiers whose `fit` takes -1 for unlabeled rows.
 
-Class attributes: `version`, raised when its numbers change; `baseline`, the name of the matched
-supervised algorithm (None for one that is itself supervised); `supervised`; `targets`, the
-inconsistencies it is meant for, by its authors or, where they name none, here; `presets`, named
-settings.
+Class attributes. `version`: raised when its numbers change. `baseline`: the name of the matched
+supervised algorithm; None if the algorithm is itself supervised. `supervised`: whether it ignores
+unlabeled rows. `targets`: the inconsistencies it is built for, as its authors say or, where they do
+not say, as chosen here. `presets`: named settings.
 """

@@ -1,7 +1,7 @@
 """Boosting in which the ensemble itself labels the rows that have no label."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import softmax
@@ -9,14 +9,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 from robustssl import registry
 from robustssl.classifier import Codes, Matrix, one_hot
-from robustssl.errors import unknown
 
-BASES = ("tree", "svm")
+Base = Literal["tree", "svm"]
 
 
 @dataclass(frozen=True)
 class Votes:
-    """p(x): softmax of 2 F(x), F the weighted votes of the learners."""
+    """p(x) = softmax(2 F(x)), where F is the sum of the weighted votes of the learners."""
 
     learned: list[tuple[float, Any]]
     classes: int
@@ -29,14 +28,13 @@ class Votes:
 
 
 def boost(
-    X: Matrix, y: Codes, D: Matrix, free: Codes, *, base: str, rounds: int, rng: Any
+    X: Matrix, y: Codes, D: Matrix, free: Codes, *, base: Base, rounds: int, rng: Any
 ) -> Votes:
-    """Each round a learner f fits the rows with the weights D; with e the weight it gets wrong,
-    F <- F + w f, w = (log((1 - e) / e) + log(K - 1)) / 2, the rows that are free take the label of
-    F, and D is in proportion to exp(-(F_y - max of the others)).
+    """In each round a learner f fits the rows with weights D. With e the total weight of the rows
+    it gets wrong, F <- F + w f with w = (log((1 - e) / e) + log(K - 1)) / 2. Then the rows in
+    `free` take the label of F, and D becomes proportional to exp(-(F_y - max of F over the other
+    classes)).
     """
-    if base not in BASES:
-        raise unknown("base", str(base), BASES)
     classes, every = int(y.max()) + 1, np.arange(len(X))
     F, learned = np.zeros((len(X), classes)), list[tuple[float, Any]]()
     for _ in range(rounds):

@@ -1,32 +1,29 @@
-"""One Gaussian a class, from rows that belong to each class with a weight."""
+"""One Gaussian per class, fitted to rows that belong to each class with a weight."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 from scipy.special import softmax
 
 from robustssl.classifier import Matrix
-from robustssl.errors import unknown
 
-SHAPES = ("full", "diag", "tied")
+Covariance = Literal["full", "diag", "tied"]
 
 
 @dataclass(frozen=True)
 class Gaussians:
-    """p(k | x) in proportion to share_k N(x | mean_k, covariance_k)."""
+    """p(k | x) is proportional to share_k N(x | mean_k, covariance_k)."""
 
     shares: Matrix  # (K,)
     means: Matrix  # (K, d)
     whiteners: Matrix  # (K, d, d): the inverse Cholesky factors of the covariances
 
     @classmethod
-    def fit(cls, X: Matrix, weights: Matrix, covariance: str, shrinkage: float) -> Self:
-        """Weighted maximum likelihood, each covariance drawn towards the pooled one and that one
-        towards its diagonal, by a prior that weighs as much as `shrinkage` * d rows.
+    def fit(cls, X: Matrix, weights: Matrix, covariance: Covariance, shrinkage: float) -> Self:
+        """Weighted maximum likelihood with a prior that weighs as much as `shrinkage` * d rows: it
+        draws each covariance towards the pooled one, and the pooled one towards its diagonal.
         """
-        if covariance not in SHAPES:
-            raise unknown("covariance", str(covariance), SHAPES)
         N, d = weights.sum(0), X.shape[1]
         means = weights.T @ X / N[:, None]
         scatters = np.stack(
@@ -43,7 +40,7 @@ class Gaussians:
             covariances[:] = target
         if covariance == "diag":
             covariances *= np.eye(d)
-        variances = np.diag(pooled)  # never singular, not even where a feature is constant
+        variances = np.diag(pooled)  # added below, so that no covariance is singular
         least = 1e-9 * (variances.mean() or 1.0)
         covariances += np.diag(np.where(variances > 0, 1e-6 * variances, least))
         return cls(N / N.sum(), means, np.linalg.inv(np.linalg.cholesky(covariances)))

@@ -15,26 +15,26 @@ from robustssl.classifier import Matrix
 
 
 def neighbors(X: Matrix, n_neighbors: int) -> Any:
-    """Sparse: 1 where either row is among the nearest of the other."""
+    """Sparse weights: 1 if one of two rows is among the nearest neighbours of the other."""
     graph = kneighbors_graph(X, min(n_neighbors, len(X) - 1))
     return graph.maximum(graph.T).tocsr()
 
 
 def kernel(X: Matrix, gamma: float) -> Matrix:
-    """Dense: exp(-gamma |x_i - x_j|^2), no row its own neighbour."""
+    """Dense weights exp(-gamma |x_i - x_j|^2), with zeros on the diagonal."""
     W: Matrix = rbf_kernel(X, gamma=gamma)
     np.fill_diagonal(W, 0)
     return W
 
 
 def roots(W: Any) -> Matrix:
-    """1 / sqrt of the degrees; 1 for a row without neighbours."""
+    """1 / sqrt(degree) of every row; 1 for a row without neighbours."""
     degrees = np.asarray(W.sum(1)).ravel()
     return np.asarray(1 / np.sqrt(np.where(degrees > 0, degrees, 1)))
 
 
 def scaled(W: Any, rows: Matrix, columns: Matrix) -> Any:
-    """diag(rows) W diag(columns); of a dense W in its place, since it may fill the memory."""
+    """diag(rows) W diag(columns). A dense W is overwritten, since it may fill the memory."""
     if issparse(W):
         return (diags_array(rows) @ W @ diags_array(columns)).tocsr()
     W *= rows[:, None]
@@ -43,9 +43,10 @@ def scaled(W: Any, rows: Matrix, columns: Matrix) -> Any:
 
 
 def solve(S: Any, B: Matrix) -> Matrix:
-    """F with (I - S) F = B, S symmetric with eigenvalues below 1; negative noise is cut.
+    """F with (I - S) F = B, for a symmetric S with eigenvalues below 1. Negative values, which are
+    rounding errors, become 0.
 
-    A dense S is used up.
+    A dense S is overwritten.
     """
     if not issparse(S):
         np.negative(S, out=S)
@@ -59,5 +60,9 @@ def solve(S: Any, B: Matrix) -> Matrix:
     system = LinearOperator((B.size, B.size), matvec=apply, dtype=float)
     f, failed = cg(system, B.ravel(), rtol=1e-10, maxiter=10_000)
     if failed:
-        warnings.warn("labels have not spread to their limit", ConvergenceWarning, stacklevel=2)
+        warnings.warn(
+            "the solver of the graph's linear system did not converge",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     return np.asarray(np.maximum(f.reshape(B.shape), 0))

@@ -1,21 +1,24 @@
-"""What methods that guess share: FixMatch's loss of a row, and a detector that may refuse."""
+"""Parts of losses that several methods share: FixMatch's loss of each row, and a detector of
+unknown classes.
+"""
 
 import torch
 from torch.nn.functional import logsigmoid
 
-from robustssl.deep import Tensor, cross_entropy, one_hot
+from robustssl.deep import Net, Tensor, cross_entropy, one_hot
 
 
 def trusted(weak: Tensor, strong: Tensor, threshold: float) -> Tensor:
-    """For each row 1(max p(weak) >= threshold) CE(strong, argmax p(weak))."""
+    """The loss of each row: 1(max p(weak) >= threshold) CE(strong, argmax p(weak))."""
     confidence, label = weak.detach().softmax(-1).max(-1)
     trust = (confidence >= threshold).to(strong.dtype)
     return trust * cross_entropy(strong, label, reduction="none")
 
 
 def one_against_all(logits: Tensor, y: Tensor) -> Tensor:
-    """-log o_y + max over the other classes of -log(1 - o_k), where o = sigmoid(logits) says for
-    every class alone whether a row is of it. (A softmax of two logits is the sigmoid of one.)
+    """-log o_y + max over the other classes k of -log(1 - o_k), where o = sigmoid(logits) holds for
+    every class the probability that a row belongs to it. (The papers use a softmax of two logits,
+    which is the sigmoid of their difference.)
     """
     own = one_hot(y, logits)
     mine = -(own * logsigmoid(logits)).sum(-1)
@@ -24,6 +27,14 @@ def one_against_all(logits: Tensor, y: Tensor) -> Tensor:
 
 
 def mean_of(kept: Tensor, losses: Tensor) -> Tensor:
-    """The mean of the losses that are kept; 0 if none is."""
+    """The mean of the losses of the rows that are kept; 0 if none is."""
     weight = kept.to(losses.dtype)
     return (weight * losses).sum() / weight.sum().clamp(min=1)
+
+
+def accepted(net: Net, params: Tensor, rows: Tensor) -> Tensor:
+    """The detector's probability that a row belongs to the class that the classifier guesses."""
+    z = net.part("net.features", params, rows)
+    label = net.part("net.head", params, z).argmax(-1, keepdim=True)
+    inside: Tensor = net.part("detector", params, z).sigmoid().gather(1, label)[:, 0]
+    return inside

@@ -1,4 +1,4 @@
-"""Support vector machines, one class against the others, on one kernel."""
+"""Support vector machines for each class against all others, on one kernel."""
 
 from dataclasses import dataclass
 
@@ -31,13 +31,15 @@ def scale(X: Matrix) -> float:
 
 
 def targets(codes: Codes) -> Matrix:
-    """(K, n): 1 for the rows of a class, -1 for those of others; of two classes, the second."""
+    """(K, n): 1 for the rows of a class and -1 for others; of two classes, the second only."""
     classes = np.arange(codes.max() + 1)
     return np.where(codes == (classes if len(classes) > 2 else classes[1:])[:, None], 1.0, -1.0)
 
 
 def machine(kernel: Matrix, signs: Matrix, C: Matrix, tol: float) -> tuple[Matrix, float]:
-    """Coefficients and offset of the machine that separates the signs; C is per row."""
+    """The coefficients and the offset of the machine that separates the signs; C has a value for
+    each row.
+    """
     svc = SVC(kernel="precomputed", C=1.0, tol=tol).fit(kernel, signs, sample_weight=C)
     coef = np.zeros(len(signs))
     coef[svc.support_] = svc.dual_coef_[0]
@@ -45,7 +47,7 @@ def machine(kernel: Matrix, signs: Matrix, C: Matrix, tol: float) -> tuple[Matri
 
 
 def machines(X: Matrix, fitted: list[tuple[Matrix, float]], gamma: float) -> Machines:
-    """The machines of all classes; the one of two classes stands for both."""
+    """The machines of all classes; of two classes, one machine serves both."""
     coef, offsets = np.stack([c for c, _ in fitted], 1), np.array([b for _, b in fitted])
     if len(fitted) == 1:
         coef, offsets = np.hstack([-coef, coef]), np.hstack([-offsets, offsets])

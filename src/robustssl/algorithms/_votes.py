@@ -1,4 +1,4 @@
-"""Votes of training rows: how a graph method answers for a row that was not in its graph."""
+"""Votes of training rows, by which a graph method predicts rows that are not in its graph."""
 
 from dataclasses import dataclass
 
@@ -11,10 +11,10 @@ from robustssl.classifier import Matrix, to_rows
 
 @dataclass(frozen=True)
 class KernelVotes:
-    """p(x) in proportion to the sum over rows i of exp(-gamma |x - x_i|^2) F_i.
+    """p(x) is proportional to the sum over rows i of exp(-gamma |x - x_i|^2) F_i.
 
-    The weights are scaled by the largest one, which changes no ratio: far from every row, where all
-    would underflow, the nearest row that has a vote decides.
+    The weights are divided by the largest one, which changes no ratio: far from all rows, where
+    every weight would underflow, the nearest row that has a vote decides.
     """
 
     X: Matrix
@@ -30,8 +30,8 @@ class KernelVotes:
 
 @dataclass(frozen=True)
 class NeighborVotes:
-    """p(x) in proportion to the sum of exp(-|x - x_i|^2 / r^2) F_i over the nearest rows that have
-    a vote, r the distance to the last of them.
+    """p(x) is proportional to the sum of exp(-|x - x_i|^2 / r^2) F_i over the nearest rows that
+    have a vote, where r is the distance to the farthest of them.
     """
 
     X: Matrix

@@ -18,28 +18,30 @@ from robustssl.deep import (
     Tensor,
     cross_entropy,
 )
+from robustssl.spec import Decay, NotNegative
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AdaMatch(DeepClassifier):
-    """FixMatch for unlabeled rows of another domain. Guesses are aligned, multiplied by the mean
-    answer on labeled rows over that on unlabeled ones, and trusted above `threshold` times the mean
-    confidence on labeled rows. Labeled logits lie at random between those of a pass with the
-    unlabeled rows and of one without, which differ where a net normalises batches.
+    """FixMatch for unlabeled rows from another domain. A guess is aligned: multiplied by the mean
+    prediction on labeled rows, divided by that on unlabeled rows, and normalised. It is trusted if
+    its confidence is at least `threshold` times the mean confidence on labeled rows. The logits of
+    a labeled row are drawn between those of a pass together with the unlabeled rows and those of a
+    pass without them; the two differ in nets with batch normalisation.
 
-    decay: of the two mean answers.
+    decay: of the averages of the two mean predictions.
     """
 
-    threshold: float = 0.9
-    weight: float = 1.0
-    decay: float = 0.99
+    threshold: NotNegative = 0.9
+    weight: NotNegative = 1.0
+    decay: Decay = 0.99
 
     targets = frozenset({"distribution"})
     views = ("weak", "strong", "x_strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {"ratio": 3, "decay": 0.999}}
 
     def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float32]:
-        """Where between the two logits of a labeled row each of its own lies."""
+        """For each labeled row and class, where its logit lies between those of the two passes."""
         return rng.random((size[0], 2 * self.batch, len(self.classes_)), np.float32)
 
     def init(self, params: Tensor, shape: Shape) -> State:

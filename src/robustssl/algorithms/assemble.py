@@ -1,36 +1,40 @@
 """ASSEMBLE.AdaBoost (Bennett, Demiriz & Maclin, 2002)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import check_random_state
 
-from robustssl.algorithms._boosting import boost
+from robustssl.algorithms._boosting import Base, boost
 from robustssl.classifier import Codes, EncodedClassifier, Matrix
+from robustssl.spec import Count, Range
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Assemble(EncodedClassifier):
-    """Boosting on labeled and unlabeled rows, where the ensemble F itself labels the latter.
+    """Boosting on labeled and unlabeled rows, where the ensemble F itself labels the unlabeled
+    ones.
 
-    Unlabeled rows begin with the label of their nearest neighbours and share a weight of 1 - beta
-    (None: every row weighs the same, so that the first learner does not overrule the neighbours).
-    Each round a learner f fits the rows with the weights D; with e the weight it gets wrong,
-    F <- F + w f, w = (log((1 - e) / e) + log(K - 1)) / 2, unlabeled rows take the label of F, and
-    D is in proportion to exp(-(F_y - max of the others)). Of two classes that is the authors' rule;
-    of more, that of SAMME (Zhu et al., 2009).
+    Unlabeled rows start with the label of their nearest labeled neighbours. In each round a learner
+    f fits the rows with weights D. With e the total weight of the rows it gets wrong, F <- F + w f
+    with w = (log((1 - e) / e) + log(K - 1)) / 2; unlabeled rows take the label of F, and D becomes
+    proportional to exp(-(F_y - max of F over the other classes)). For two classes that is the
+    authors' rule; for more, that of SAMME (Zhu et al., 2009).
 
-    base: a tree that looks at some features at each node and keeps half a hundredth of the weight
-    in a leaf; or svm, which has no weights and fits as many rows as have labels, drawn by D. (The
-    authors drew the rows of their trees too; of few rows, trees are poor.)
+    base: tree, which tries some of the features at each node and keeps at least .5% of the weight
+    in each leaf; or svm, which takes no weights and fits as many rows as have labels, drawn by D.
+    (The authors also drew rows for their trees; trees on few rows are poor.)
+    beta: the share of the weight that labeled rows start with. null: all rows weigh the same, so
+    that the first learner does not overrule the neighbours.
+    neighbors: of each unlabeled row, at the start.
     """
 
-    base: str = "tree"
-    rounds: int = 30
-    beta: float | None = None
-    neighbors: int = 3
+    base: Base = "tree"
+    rounds: Count = 30
+    beta: Annotated[float, Range(above=0, below=1)] | None = None
+    neighbors: Count = 3
     random_state: int | None = None
 
     baseline = "supervised_boosting"

@@ -2,30 +2,31 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import torch
 from torch import nn
 
 from robustssl.algorithms._guesses import trusted
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
+from robustssl.spec import NotNegative, Range
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BidirectionalAdaptation(DeepClassifier):
-    """Two nets. One labels unlabeled rows, so its labeled rows are weighted to look like those;
-    the other is the answer, so the rows it gets labeled are weighted to look like labeled ones.
+    """Two nets. The first labels the unlabeled rows, so its labeled rows are weighted to resemble
+    the unlabeled ones; the second predicts, so the unlabeled rows it learns from are weighted to
+    resemble the labeled ones.
 
-    bound: the largest weight. Weights match the means of features within a batch (kernel mean
+    bound: the largest weight. Weights match the means of the features within a batch (kernel mean
     matching with a linear kernel).
     """
 
-    threshold: float = 0.95
-    weight: float = 1.0
-    bound: float = 10.0
+    threshold: NotNegative = 0.95
+    weight: NotNegative = 1.0
+    bound: Annotated[float, Range(least=1)] = 10.0
 
     targets = frozenset({"distribution"})
-    ranges: ClassVar = {"bound": (1.0, 1e6)}
     views = ("weak", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {"ratio": 7}}
 
@@ -50,9 +51,9 @@ class BidirectionalAdaptation(DeepClassifier):
 
 
 def matching(rows: Tensor, others: Tensor, bound: float, steps: int = 50) -> Tensor:
-    """Weights in [0, bound] with which the mean of the rows is nearest to that of the others, and
-    their own mean to 1: projected gradient descent on |mean(w z) - mean(z')|^2 + c (mean(w) - 1)^2,
-    where c is the mean of |z|^2.
+    """Weights in [0, bound] that bring the mean of the rows closest to the mean of the others, and
+    their own mean close to 1: projected gradient descent on |mean(w z) - mean(z')|^2 + c (mean(w) -
+    1)^2, where c is the mean of |z|^2.
     """
     size = rows.square().sum(-1).mean().sqrt().clamp(min=1e-6)
     one = torch.ones_like(rows[:, :1])

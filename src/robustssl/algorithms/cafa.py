@@ -13,6 +13,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits as binary
 from torch.nn.functional import cosine_similarity, softplus
 
 from robustssl.algorithms._guesses import mean_of
+from robustssl.algorithms._mixing import Concentration
 from robustssl.deep import (
     Batch,
     DeepClassifier,
@@ -25,33 +26,35 @@ from robustssl.deep import (
     frozen,
     one_hot,
 )
+from robustssl.spec import Decay, NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CAFA(DeepClassifier):
-    """Bring labeled and unlabeled features together, but only of classes that both have. One
-    discriminator D' learns which set a row is of; with s, how much a small step changes the answer,
-    it weights rows: D'(x) - s(x) of labeled ones, s(u) - D'(u) of unlabeled ones. The other, D,
-    learns the same of weighted rows and is misled by the features. Classes are weighted by their
-    labeled rows; so calibrated, confident guesses are the targets of a Pi-Model.
+    """Align the features of labeled and unlabeled rows, but only of classes that both sets have. A
+    discriminator D' learns which set a row belongs to; s(x) is how much a small step changes the
+    confidence in a row. Labeled rows are weighted by D'(x) - s(x), unlabeled rows by s(u) - D'(u).
+    A second discriminator D learns the same task from weighted rows, and the features learn to
+    mislead it. Classes are weighted by the weights of their labeled rows; guesses that are
+    confident after this calibration are the targets of a Pi-Model.
 
-    adversary: how much features are to mislead, in the end; few labeled rows are soon told from
-    all others. The discriminators learn from the first step on.
-    step: of s, along the sign of the gradient. Weights are those of this visit of a row, not of
-    its last; those of classes are averaged with `decay`, so that they do not wait for an epoch.
+    adversary: the final weight of misleading D. It is small, since few labeled rows are soon told
+    apart from all others. The discriminators learn from the first step.
+    step: the length of the step in s, along the sign of the gradient.
+    decay: of the average class weights, which are updated in every step, not once an epoch. The
+    weight of a row is that of this step, not of its previous visit.
     """
 
-    threshold: float = 0.95
-    weight: float = 5.0
-    adversary: float = 0.03
-    temperature: float = 0.5
-    step: float = 0.0014
-    alpha: float = 0.75
-    warmup: float = 0.4
-    decay: float = 0.99
+    threshold: NotNegative = 0.95
+    weight: NotNegative = 5.0
+    adversary: NotNegative = 0.03
+    temperature: Positive = 0.5
+    step: NotNegative = 0.0014
+    alpha: Concentration = 0.75
+    warmup: Positive = 0.4
+    decay: Decay = 0.99
 
     targets = frozenset({"distribution", "label"})
-    ranges: ClassVar = {"alpha": (1e-6, 1e6), "adversary": (0, 1e9), "step": (0, 1e9)}
     views = ("weak", "other")
     presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {"weight": 10.0, "adversary": 1.0}}
 
@@ -65,7 +68,7 @@ class CAFA(DeepClassifier):
         return {"misled": discriminator(), "domain": discriminator()}
 
     def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float64]:
-        """For each labeled row its share in a mixture, and numbers that rank the rows to mix."""
+        """For each labeled row its share in a mixture, and numbers that choose its partner."""
         share = rng.beta(self.alpha, self.alpha, (size[0], self.batch, 1))
         ranks = rng.random((size[0], self.batch, size[1]))
         return np.concatenate([np.maximum(share, 1 - share), ranks], 2)
@@ -100,14 +103,14 @@ class CAFA(DeepClassifier):
     def _weights(
         self, net: Net, batch: Batch, state: State, here: Tensor, there: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Of labeled and of unlabeled rows, of mean 1."""
+        """The weights of labeled and of unlabeled rows, each with mean 1."""
         exact = frozen(state["params"])
         shift_x, shift_u = (scaled(self._shift(net, exact, u)) for u in (batch.x, batch.weak))
         w_x, w_u = scaled(here.sigmoid() - shift_x), scaled(shift_u - there.sigmoid())
         return w_x / w_x.mean().clamp(min=1e-6), w_u / w_u.mean().clamp(min=1e-6)
 
     def _shift(self, net: Net, params: Tensor, rows: Tensor) -> Tensor:
-        """How much the confidence changes where a row moves towards its guess."""
+        """How much the confidence in a row changes after a small step towards its guess."""
 
         def doubt(rows: Tensor) -> Tensor:
             logits = net.plain(params, rows) / self.temperature
@@ -123,7 +126,9 @@ class CAFA(DeepClassifier):
     def _between(
         self, net: Net, params: Tensor, batch: Batch, x: Tensor, weak: Tensor, guess: Tensor
     ) -> Tensor:
-        """D' on mixtures of a labeled row and an unlabeled one that is guessed to be like it."""
+        """The loss of D' on mixtures of a labeled row with an unlabeled one that is guessed to be
+        of its class.
+        """
         same = batch.y[:, None] == guess.argmax(-1)
         share, pick = batch.noise[:, 0], batch.noise[:, 1:].masked_fill(~same, -1).argmax(1)
         partner = weak[pick]
@@ -138,11 +143,11 @@ class CAFA(DeepClassifier):
 
 
 def reversed_(features: Tensor, strength: Tensor) -> Tensor:
-    """The same, but what is learned from them is unlearned by those before, so much."""
+    """The same features; the gradient that flows back through them is multiplied by -strength."""
     return (1 + strength) * features.detach() - strength * features
 
 
 def scaled(scores: Tensor) -> Tensor:
-    """From 0 to 1 over the batch."""
+    """Scaled linearly to [0, 1] within the batch."""
     low, high = scores.amin(), scores.amax()
     return (scores - low) / (high - low).clamp(min=1e-12)

@@ -8,21 +8,23 @@ from sklearn.neighbors import KernelDensity
 from sklearn.preprocessing import minmax_scale
 
 from robustssl.classifier import Codes, EncodedClassifier, Matrix
+from robustssl.spec import Count, NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CAST(EncodedClassifier):
-    """Self-training in which a guess counts p_k(u) d_k(u)^alpha: its probability, times how dense
-    the labeled rows of class k are there (a kernel estimate, scaled to [0, 1] over all rows).
-    Guesses that count `threshold` or more are labels of the next round, which starts afresh.
+    """Self-training in which the score of a guess is p_k(u) d_k(u)^alpha: its probability, times
+    the density of the labeled rows of class k at u (a kernel estimate, scaled to [0, 1] over all
+    rows). Guesses with a score of at least `threshold` are labels in the next round, which starts
+    from scratch.
     """
 
-    threshold: float = 0.3
-    alpha: float = 0.2
-    rounds: int = 3
-    n_estimators: int = 100
-    max_depth: int = 6
-    learning_rate: float = 0.3
+    threshold: NotNegative = 0.3
+    alpha: NotNegative = 0.2
+    rounds: Count = 3
+    n_estimators: Count = 100
+    max_depth: Count = 6
+    learning_rate: Positive = 0.3
     random_state: int | None = None
 
     baseline = "supervised_xgboost"
@@ -43,7 +45,7 @@ class CAST(EncodedClassifier):
 
 
 def density(X: Matrix, codes: Codes) -> Matrix:
-    """(n, K): how dense the labeled rows of each class are at every row, scaled to [0, 1]."""
+    """(n, K): the density of the labeled rows of each class at every row, scaled to [0, 1]."""
     columns = []
     for k in range(codes.max() + 1):
         log = KernelDensity(bandwidth="scott").fit(X[codes == k]).score_samples(X)

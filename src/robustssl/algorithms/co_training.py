@@ -7,18 +7,19 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from robustssl.classifier import Codes, EncodedClassifier, Matrix, to_rows
+from robustssl.spec import Count, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CoTraining(EncodedClassifier):
-    """Two learners, each on half of the features (drawn at random). In each round each labels the
-    unlabeled rows it is surest of, `additions` of each class, for the other. The answer is the
-    product of their probabilities.
+    """Two learners, each on half of the features (a random half). In each round, each learner
+    labels for the other the unlabeled rows that it is surest of, `additions` of each class. The
+    prediction is the product of their probabilities.
     """
 
-    rounds: int = 30
-    additions: int = 1
-    C: float = 1.0
+    rounds: Count = 30
+    additions: Count = 1
+    C: Positive = 1.0
     random_state: int | None = None
 
     baseline = "supervised_logistic"
@@ -48,7 +49,7 @@ class CoTraining(EncodedClassifier):
 
 
 class _Product:
-    """Two learners that look at features of their own; p is the product of theirs."""
+    """Two learners, each with its own features; p is the normalised product of theirs."""
 
     def __init__(self, learners: list[Any], views: tuple[Codes, ...]) -> None:
         self.learners, self.views = learners, views

@@ -5,17 +5,18 @@ from typing import Any, ClassVar
 
 from robustssl.algorithms._guesses import trusted
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
+from robustssl.spec import NotNegative
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DeFixMatch(DeepClassifier):
-    """FixMatch's loss on unlabeled rows less the same loss on labeled ones, which has mean zero
-    where both come from one distribution: (CE(w(x)) + CE(s(x))) / 2 + weight (U(u) - U(x)). It may
-    be negative, and is not cut off: that would be the bias it takes away.
+    """FixMatch's loss U on unlabeled rows minus the same loss on labeled rows, a difference with
+    mean zero if both come from one distribution: (CE(w(x)) + CE(s(x))) / 2 + weight (U(u) - U(x)).
+    It may be negative, and is not cut off at 0, which would bring back the bias that it removes.
     """
 
-    threshold: float = 0.95
-    weight: float = 0.5
+    threshold: NotNegative = 0.95
+    weight: NotNegative = 0.5
 
     targets = frozenset({"distribution", "label", "feature"})
     views = ("weak", "strong", "x_strong")

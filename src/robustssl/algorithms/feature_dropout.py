@@ -1,7 +1,6 @@
-"""FixMatch that learns to do without features: strong views lack some of them."""
+"""FixMatch that learns to do without features: some of them are missing in strong views."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,21 +19,23 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
+from robustssl.spec import NotNegative, Share
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FeatureDropout(DeepClassifier):
-    """(CE(w(x)) + CE(s(x))) / 2 + weight U(u), where a strong view s has some features replaced by
-    their mean over the labeled rows: of each row another share, up to `most`.
+    """(CE(w(x)) + CE(s(x))) / 2 + weight U(u), where U is FixMatch's loss and a strong view s
+    replaces some features by their mean over the labeled rows.
+
+    most: the largest share of features that a row may lose; each row draws its own share.
     """
 
-    threshold: float = 0.95
-    weight: float = 1.0
-    most: float = 0.5
+    threshold: NotNegative = 0.95
+    weight: NotNegative = 1.0
+    most: Share = 0.5
 
     targets = frozenset({"feature"})
     takes = frozenset({"table", "text"})
-    ranges: ClassVar = {"most": (0, 1)}
     views = ("weak", "strong", "x_strong")
 
     @property
@@ -42,7 +43,7 @@ class FeatureDropout(DeepClassifier):
         return self.steps
 
     def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float32]:
-        """Whether a feature is lost: numbers to be held against a share, drawn for every row."""
+        """1 where a feature is lost; each row draws its own share of lost features."""
         rows = (size[0], self.batch + size[1])
         share = rng.random((*rows, *[1] * (len(size) - 2)), np.float32) * self.most
         return (rng.random((*rows, *size[2:]), np.float32) < share).astype(np.float32)

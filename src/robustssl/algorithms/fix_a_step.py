@@ -20,23 +20,24 @@ from robustssl.deep import (
     frozen,
     one_hot,
 )
+from robustssl.spec import NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FixAStep(DeepClassifier):
-    """FixMatch whose labeled rows are mixed with as many unlabeled ones, and whose unlabeled
-    gradient is dropped in a step where it opposes the labeled one.
+    """FixMatch in which labeled rows are mixed with as many unlabeled ones, and the unlabeled
+    gradient is dropped in every step in which it opposes the labeled one.
 
-    alpha: the authors' .5 is for images; rows of a table that are mixed as much are like none.
+    alpha: of the Beta distribution of the mixtures. The authors' .5 is for images; mixing the rows
+    of a table that much gives rows unlike any other.
     """
 
-    threshold: float = 0.95
-    weight: float = 1.0
-    alpha: float = 0.1
-    temperature: float = 0.5
+    threshold: NotNegative = 0.95
+    weight: NotNegative = 1.0
+    alpha: _mixing.Concentration = 0.1
+    temperature: Positive = 0.5
 
     targets = frozenset({"label"})
-    ranges: ClassVar = {"alpha": (1e-6, 1e6)}
     views = ("weak", "other", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {"ratio": 7, "alpha": 0.5},

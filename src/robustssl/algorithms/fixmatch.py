@@ -4,18 +4,20 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
+from robustssl.spec import NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FixMatch(DeepClassifier):
-    """Trust a guess on the weak view if it is confident; ask for it on the strong view.
+    """Trust a guess on the weak view if it is confident, and train the strong view on it.
 
-    temperature: the published runs sharpened guesses by .5 before they asked for their confidence.
+    temperature: divides the logits of a guess before its confidence is compared with the threshold.
+    The published benchmark used .5.
     """
 
-    threshold: float = 0.95
-    weight: float = 1.0
-    temperature: float = 1.0
+    threshold: NotNegative = 0.95
+    weight: NotNegative = 1.0
+    temperature: Positive = 1.0
 
     views = ("weak", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {

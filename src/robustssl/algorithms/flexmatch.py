@@ -16,18 +16,20 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
+from robustssl.spec import NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FlexMatch(DeepClassifier):
-    """FixMatch with a threshold for each class, low while few rows are surely guessed to be of it:
-    threshold beta / (2 - beta) with beta_c = n_c / max(max n, rows without such a guess). It is 0
-    at the start, so that every guess is trusted.
+    """FixMatch with a threshold for each class, lower for classes with few confident guesses:
+    threshold beta / (2 - beta) with beta_c = n_c / max(max n, rows without a confident guess),
+    where n_c counts the rows whose last confident guess was c. All thresholds are 0 at the start,
+    so every guess is trusted then.
     """
 
-    threshold: float = 0.95
-    weight: float = 1.0
-    warmup: float = 0.4
+    threshold: NotNegative = 0.95
+    weight: NotNegative = 1.0
+    warmup: Positive = 0.4
 
     views = ("weak", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {
@@ -36,7 +38,7 @@ class FlexMatch(DeepClassifier):
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:
-        """Of every row its last confident guess, K if there was none."""
+        """The last confident guess for every row; K if there was none."""
         return {
             "guesses": torch.full((shape.rows,), shape.classes, device=params.device),
         }

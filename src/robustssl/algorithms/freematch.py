@@ -17,22 +17,23 @@ from robustssl.deep import (
     frozen,
     one_hot,
 )
+from robustssl.spec import Decay, NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FreeMatch(DeepClassifier):
-    """FixMatch with thresholds that follow the net: tau p_c / max p, where tau and p are averages
-    of the confidence and of the guesses. And a fairness loss, the negated cross-entropy of
-    norm(p / h) and norm(p_s / h_s), where h are histograms of guesses and s marks those of the
-    trusted strong views.
+    """FixMatch with thresholds that follow the net: tau p_c / max p, where tau and p are running
+    averages of the confidence and of the predictions. A fairness loss is added: the negative
+    cross-entropy between norm(p / h) and norm(p_s / h_s), where h is a histogram of guesses and
+    p_s, h_s are those of the trusted strong views.
 
-    decay: the authors' .999 needs thousands of steps to leave its start.
+    decay: of the averages. The authors' .999 needs thousands of steps.
     """
 
-    weight: float = 1.0
-    warmup: float = 0.4
-    fairness: float = 0.01
-    decay: float = 0.99
+    weight: NotNegative = 1.0
+    warmup: Positive = 0.4
+    fairness: NotNegative = 0.01
+    decay: Decay = 0.99
 
     views = ("weak", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {
@@ -61,6 +62,6 @@ class FreeMatch(DeepClassifier):
 
 
 def _norm(p: Tensor, h: Tensor) -> Tensor:
-    """p / h, scaled to sum to 1; 0 where h is."""
+    """p / h, scaled to sum to 1; 0 where h is 0."""
     ratio = torch.where(h > 0, p / h.clamp(min=1e-12), 0)
     return ratio / ratio.sum().clamp(min=1e-12)

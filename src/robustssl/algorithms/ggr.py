@@ -1,4 +1,4 @@
-"""Gradient rectification (GGR): safety for any deep method."""
+"""Gradient rectification (GGR) of any deep method: nothing opposes the labeled gradient."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ from robustssl.spec import parse
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GGR(DeepClassifier):
-    """Another method whose unlabeled gradient, where it opposes the labeled one, loses the part
-    that does: g_u - min(<g_l, g_u>, 0) / |g_l|^2 g_l.
+    """Another method, whose unlabeled gradient loses the part that opposes the labeled gradient:
+    g_u - min(<g_l, g_u>, 0) / |g_l|^2 g_l.
 
-    base: the method, maybe with options as in uda[threshold=0.7]; what both have, such as steps or
-    ratio, is given to ggr.
+    base: the method, possibly with options, as in uda[threshold=0.7]. Options that both have, such
+    as steps or ratio, are given to ggr.
     """
 
     base: str = "fixmatch"
@@ -32,7 +32,7 @@ class GGR(DeepClassifier):
     def _base(self) -> Any:
         if not isinstance(self.base, str):
             raise InputError(
-                f"base = {self.base}, but it is the name of a method, such as fixmatch"
+                f"base must be the name of a deep method, such as fixmatch, got {self.base}"
             )
         mine = {k: v for k, v in self.get_params(deep=False).items() if k != "base"}
         made = _made(self.base, tuple(sorted({**mine, "random_state": None}.items())))
@@ -99,13 +99,11 @@ def _made(spec: str, shared: tuple[tuple[str, Any], ...]) -> DeepClassifier:
     name, options = parse(registry.canonical("algorithm", spec))
     kind = registry.algorithm(name)
     if not issubclass(kind, DeepClassifier):
-        raise InputError(
-            f"the base of ggr is a deep method that sees unlabeled rows, unlike {name}"
-        )
+        raise InputError(f"base must be a deep method that learns from unlabeled rows, got {name}")
     for option, value in options.items():
         if dict(shared).get(option, value) != value:
             raise InputError(f"give {option} to ggr, which shares it with its base")
     model: DeepClassifier = registry.estimator(name, **{**dict(shared), **options})
     if model.combines:
-        raise InputError(f"{name} combines its gradients itself, so it is no base of ggr")
+        raise InputError(f"base must not combine gradients in its own way, as {name} does")
     return model

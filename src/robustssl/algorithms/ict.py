@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from robustssl.algorithms._mixing import Concentration
 from robustssl.deep import (
     Batch,
     DeepClassifier,
@@ -17,21 +18,22 @@ from robustssl.deep import (
     frozen,
     mse_loss,
 )
+from robustssl.spec import NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ICT(DeepClassifier):
-    """Between two rows, answer between the two: CE + weight r MSE(p(l u + (1 - l) v), l p'(u) +
-    (1 - l) p'(v)), where l ~ Beta(alpha, alpha) and p' is of the averaged parameters.
+    """The prediction for a mixture of two rows should be the mixture of their predictions: CE +
+    weight r MSE(p(l u + (1 - l) v), l p'(u) + (1 - l) p'(v)), where l ~ Beta(alpha, alpha), p' uses
+    the averaged parameters and r is a ramp.
 
-    weight: the authors' 100 drowns the few labels of a table.
+    weight: the authors' 100 outweighs the few labels of a table.
     """
 
-    weight: float = 5.0
-    alpha: float = 0.5
-    warmup: float = 0.4
+    weight: NotNegative = 5.0
+    alpha: Concentration = 0.5
+    warmup: Positive = 0.4
 
-    ranges: ClassVar = {"alpha": (1e-6, 1e6)}
     views = ("weak",)
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {"weight": 100.0},

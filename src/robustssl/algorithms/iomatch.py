@@ -19,29 +19,29 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
+from robustssl.spec import Count, Decay, NotNegative, Share
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class IOMatch(DeepClassifier):
-    """Inliers and outliers at once. Guesses p (aligned to even shares) and a detector of one class
-    against all others, o, make a target of K + 1 classes, q_k = p_k o_k and for outliers the rest,
-    which an open head learns on the strong view; the closed head learns confident guesses of rows
-    that are more likely in than out.
+    """Learn from inliers and outliers at once. Guesses p (aligned to equal class shares) and a
+    one-against-all detector o make a target of K + 1 classes, q_k = p_k o_k and the rest for
+    outliers, which an open head learns on the strong view. The closed head learns confident guesses
+    of rows that are more probably inliers than outliers.
 
-    start: the share of the steps before the open head learns from unlabeled rows. decay: of the
-    mean answer, which is the authors' mean of 128 batches in their long runs.
+    start: the share of the steps before the open head learns from unlabeled rows.
+    decay: of the mean prediction; the authors take the mean of their last 128 batches.
     """
 
-    threshold: float = 0.95
-    open_threshold: float = 0.5
-    weight: float = 1.0
-    open_weight: float = 1.0
-    width: int = 128
-    start: float = 0.1
-    decay: float = 0.99
+    threshold: NotNegative = 0.95
+    open_threshold: NotNegative = 0.5
+    weight: NotNegative = 1.0
+    open_weight: NotNegative = 1.0
+    width: Count = 128
+    start: Share = 0.1
+    decay: Decay = 0.99
 
     targets = frozenset({"label"})
-    ranges: ClassVar = {"width": (1, 1e6), "open_weight": (0, 1e9), "open_threshold": (0, 1e9)}
     views = ("weak", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {"ratio": 7, "start": 1 / 256, "decay": 0.992}

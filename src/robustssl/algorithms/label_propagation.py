@@ -10,23 +10,25 @@ from scipy.cluster.hierarchy import linkage
 from robustssl.algorithms._graph import kernel, neighbors, roots, scaled, solve
 from robustssl.algorithms._votes import KernelVotes, NeighborVotes
 from robustssl.classifier import Codes, EncodedClassifier, Matrix, one_hot, to_rows
+from robustssl.spec import Count, NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LabelPropagation(EncodedClassifier):
-    """F <- P F with the labeled rows clamped, P the row-normalised weights of a graph, to its limit
-    F_u = (I - P_uu)^-1 P_ul Y_l.
+    """F <- P F with the labeled rows held fixed, where P is the row-normalised weight matrix of a
+    graph, in the limit F_u = (I - P_uu)^-1 P_ul Y_l.
 
-    n_neighbors: of a sparse graph of nearest rows; None: of all rows, with the weights
-    exp(-gamma |x_i - x_j|^2), and gamma None is the authors' rule. steps: so many of the iteration
-    at most, until F moves less than tol, instead of its limit (graph of all rows only). On
-    standardised rows the sparse graph is better and faster, so it is the default.
+    n_neighbors: of a sparse graph of nearest neighbours, which is better and faster on standardised
+    rows. null: a graph of all rows with weights exp(-gamma |x_i - x_j|^2).
+    gamma: null is the authors' rule.
+    steps: with a graph of all rows, iterate at most this many times, or until F changes by less
+    than tol, instead of taking the limit.
     """
 
-    n_neighbors: int | None = 7
-    gamma: float | None = None
-    steps: int | None = None
-    tol: float = 1e-3
+    n_neighbors: Count | None = 7
+    gamma: Positive | None = None
+    steps: Count | None = None
+    tol: NotNegative = 1e-3
 
     baseline = "supervised_kernel"
     presets: ClassVar[dict[str, dict[str, Any]]] = {
@@ -50,8 +52,8 @@ class LabelPropagation(EncodedClassifier):
 
 
 def harmonic(W: Any, codes: Codes) -> Matrix:
-    """The limit; a walk stops with probability 1e-9 a step, so rows without a way to a label get
-    none.
+    """The limit. A walk ends with probability 1e-9 in each step, so rows that are not connected to
+    any label get no vote.
     """
     Y, unlabeled = one_hot(codes), np.flatnonzero(codes < 0)
     root = roots(W)[unlabeled] / np.sqrt(1 + 1e-9)
@@ -63,8 +65,8 @@ def harmonic(W: Any, codes: Codes) -> Matrix:
 
 
 def authors_gamma(X: Matrix, codes: Codes) -> float:
-    """1 / sigma^2 with sigma = d / 3, d the first edge of the minimum spanning tree (in Kruskal's
-    order) that joins rows of different labels.
+    """1 / sigma^2 with sigma = d / 3, where d is the length of the shortest edge of the minimum
+    spanning tree (in Kruskal's order) that joins components with different labels.
     """
     labels = [{int(code)} - {-1} for code in codes]
     for first, second, distance, _ in linkage(X, "single"):

@@ -1,26 +1,28 @@
 """Label Spreading (Zhou et al., 2004: Learning with local and global consistency)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from robustssl.algorithms._graph import kernel, neighbors, roots, scaled, solve
 from robustssl.algorithms._votes import KernelVotes, NeighborVotes
 from robustssl.classifier import Codes, EncodedClassifier, Matrix, one_hot, to_rows
+from robustssl.spec import Count, Positive, Range
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LabelSpreading(EncodedClassifier):
-    """F <- alpha S F + (1 - alpha) Y with S = D^-1/2 W D^-1/2, to its limit
+    """F <- alpha S F + (1 - alpha) Y with S = D^-1/2 W D^-1/2, in the limit
     F = (1 - alpha) (I - alpha S)^-1 Y.
 
-    n_neighbors: of a sparse graph of nearest rows; None: of all rows, with the weights
-    exp(-gamma |x_i - x_j|^2); gamma counts there alone. The authors' alpha of .99 trusts the graph
-    more than most tables deserve, so the default is that of scikit-learn.
+    n_neighbors: of a sparse graph of nearest neighbours. null: a graph of all rows with weights
+    exp(-gamma |x_i - x_j|^2), the only one for which gamma matters.
+    alpha: the default is scikit-learn's; the authors' .99 trusts the graph more than most tables
+    deserve.
     """
 
-    n_neighbors: int | None = 7
-    gamma: float = 1.0
-    alpha: float = 0.2
+    n_neighbors: Count | None = 7
+    gamma: Positive = 1.0
+    alpha: Annotated[float, Range(least=0, below=1)] = 0.2
 
     baseline = "supervised_kernel"
     presets: ClassVar[dict[str, dict[str, Any]]] = {
@@ -37,6 +39,6 @@ class LabelSpreading(EncodedClassifier):
 
 
 def spread(W: Any, codes: Codes, alpha: float) -> Matrix:
-    """The limit, each row scaled to sum to 1."""
+    """The limit, with every row scaled to sum to 1."""
     root = roots(W) * alpha**0.5
     return to_rows(solve(scaled(W, root, root), (1 - alpha) * one_hot(codes)))

@@ -14,18 +14,19 @@ from robustssl.deep import (
     frozen,
     mse_loss,
 )
+from robustssl.spec import NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MeanTeacher(DeepClassifier):
-    """Agree with the average of your former selves: CE + weight r MSE(p(w(u)), p'(w'(u))), where p'
-    is of the parameters averaged with the decay `ema`.
+    """Agree with the average of the past parameters: CE + weight r MSE(p(w(u)), p'(w'(u))), where
+    p' uses the parameters averaged with the decay `ema` and r is a ramp.
 
     weight: the authors' 100 is for images, whose views differ more than noisy rows of a table.
     """
 
-    weight: float = 5.0
-    warmup: float = 0.4
+    weight: NotNegative = 5.0
+    warmup: Positive = 0.4
 
     views = ("weak", "other")
     presets: ClassVar[dict[str, dict[str, Any]]] = {

@@ -20,22 +20,23 @@ from robustssl.deep import (
     mse_loss,
     one_hot,
 )
+from robustssl.spec import NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MixMatch(DeepClassifier):
-    """Sharpened guesses q from two weak views; every row is mixed with another, l x + (1 - l) x', l
-    ~ Beta(alpha, alpha) and at least a half: CE on the labeled part + weight r MSE(p, q).
+    """Sharpened guesses q from two weak views; every row is mixed with another one, l x + (1 - l)
+    x' with l ~ Beta(alpha, alpha) and at least a half: CE on the labeled part + weight r MSE(p, q),
+    where r is a ramp.
 
-    weight: 75 for images; rows of a table have less to agree on.
+    weight: the authors' 75 is for images, whose views differ more than noisy rows of a table.
     """
 
-    weight: float = 10.0
-    alpha: float = 0.75
-    temperature: float = 0.5
-    warmup: float = 0.4
+    weight: NotNegative = 10.0
+    alpha: _mixing.Concentration = 0.75
+    temperature: Positive = 0.5
+    warmup: Positive = 0.4
 
-    ranges: ClassVar = {"alpha": (1e-6, 1e6)}
     views = ("weak", "other")
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {"weight": 75.0},

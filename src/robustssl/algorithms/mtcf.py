@@ -25,29 +25,32 @@ from robustssl.deep import (
     frozen,
     one_hot,
 )
+from robustssl.spec import Count, NotNegative, Positive, Share
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MTCF(DeepClassifier):
-    """A second head g says whether a row is like the labeled ones. Those are 1; an unlabeled row is
-    0 at first, then the mean of what g lately said of it. MixMatch sees the rows above the
-    threshold that parts these means best (Otsu).
+    """A second head g says whether a row resembles the labeled ones. Its target is 1 for a labeled
+    row; for an unlabeled row it is 0 at first, and later the mean of what g said at the row's
+    latest visits. MixMatch sees the rows whose mean is above the threshold that separates these
+    means best (Otsu).
 
-    start: the share of the steps in which g learns alone, none by default: in a short run the net
-    does not recover from it. window: how many visits of a row its mean is of, and how many it
-    waits; the authors' 10 of a thousand would be most of a short run. alpha: for images .75; rows
-    of a table that are mixed as much are like none.
+    start: the share of the steps in which g learns alone. The default is none: in a short run the
+    net does not recover from it.
+    window: the number of visits that a row's mean covers, and that its target stays 0. The authors'
+    10 would be most of a short run.
+    alpha: of the Beta distribution of the mixtures. The authors' .75 is for images; mixing the rows
+    of a table that much gives rows unlike any other.
     """
 
-    weight: float = 10.0
-    alpha: float = 0.1
-    temperature: float = 0.5
-    start: float = 0.0
-    window: int = 3
-    warmup: float = 0.4
+    weight: NotNegative = 10.0
+    alpha: _mixing.Concentration = 0.1
+    temperature: Positive = 0.5
+    start: Share = 0.0
+    window: Count = 3
+    warmup: Positive = 0.4
 
     targets = frozenset({"label"})
-    ranges: ClassVar = {"alpha": (1e-6, 1e6)}
     views = ("weak", "other")
     refresh_every = 10
     presets: ClassVar[dict[str, dict[str, Any]]] = {
@@ -63,7 +66,9 @@ class MTCF(DeepClassifier):
         return _mixing.draw(rng, self.alpha, size[0], self.batch + 2 * size[1])
 
     def init(self, params: Tensor, shape: Shape) -> State:
-        """What g said of every row in its last visits, how many there were, Otsu's threshold."""
+        """What g said about every row at its latest visits, the number of visits, and Otsu's
+        threshold.
+        """
         return {
             "said": params.new_zeros(shape.rows, self.window),
             "visits": torch.zeros(shape.rows, dtype=torch.long, device=params.device),
@@ -72,9 +77,9 @@ class MTCF(DeepClassifier):
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
         member = net.part("g", params, net.part("net.features", params, batch.x))[:, 0]
-        guest = net.part("g", params, net.part("net.features", params, batch.weak))[:, 0]
+        other = net.part("g", params, net.part("net.features", params, batch.weak))[:, 0]
         said, visits = state["said"][batch.index], state["visits"][batch.index]
-        lately, waited = self._mean(said, visits), (visits >= self.window).to(guest.dtype)
+        lately, waited = self._mean(said, visits), (visits >= self.window).to(other.dtype)
         kept = lately >= state["threshold"]
 
         first, second = net(frozen(params), batch.weak, batch.other)
@@ -92,11 +97,11 @@ class MTCF(DeepClassifier):
         weight = self.weight * begun * self.ramp(batch, self.warmup)
         labeled = begun * cross_entropy(logits[:count], targets[:count])
         labeled = labeled + binary(member, torch.ones_like(member))
-        unlabeled = binary(guest, waited * lately)
+        unlabeled = binary(other, waited * lately)
         unlabeled = unlabeled + weight * mean_of(all_kept[count:], differs)
 
         place = visits.remainder(self.window)[:, None]
-        said = said.scatter(1, place, guest.detach().sigmoid()[:, None])
+        said = said.scatter(1, place, other.detach().sigmoid()[:, None])
         after = {
             **state,
             "said": state["said"].index_copy(0, batch.index, said),
@@ -118,7 +123,9 @@ class MTCF(DeepClassifier):
 
 
 def otsu(scores: Tensor, valid: Tensor) -> Tensor:
-    """The least score of the upper group, if two groups are to differ most: w0 w1 (m0 - m1)^2."""
+    """The least score of the upper group, for the two groups that differ most: the largest w0 w1
+    (m0 - m1)^2.
+    """
     if len(scores) == 1:
         return torch.full_like(scores[0], 0.5)
     ordered = scores.masked_fill(~valid, torch.inf).sort().values

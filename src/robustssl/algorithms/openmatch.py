@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn.functional import logsigmoid
 
-from robustssl.algorithms._guesses import mean_of, one_against_all, trusted
+from robustssl.algorithms._guesses import accepted, mean_of, one_against_all, trusted
 from robustssl.deep import (
     Batch,
     DeepClassifier,
@@ -19,24 +19,26 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
+from robustssl.spec import NotNegative, Share
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class OpenMatch(DeepClassifier):
-    """A detector of one class against all others, o, says for every class whether a row is of it.
-    FixMatch sees the rows that the detector of their guess accepts: o > 1/2. On unlabeled rows o is
-    to be sure (entropy) and the same in two views (agreement).
+    """A one-against-all detector o says for every class whether a row belongs to it. FixMatch sees
+    the rows for which the detector of the guessed class says yes: o > 1/2. On unlabeled rows o is
+    trained to be certain (entropy) and equal in two views (agreement).
 
-    start: the share of the steps before FixMatch begins. Rows are accepted at every step by the
-    averaged parameters, not once an epoch: short runs have few epochs. Two noisy views of a row of
-    a table differ less than those of an image, so agreement weighs more, and certainty less.
+    start: the share of the steps before FixMatch begins. Rows are accepted in every step, by the
+    averaged parameters, not once an epoch: short runs have few epochs.
+    entropy, agreement: two noisy views of a table's row differ less than those of an image, so
+    agreement weighs more than the authors' and entropy less.
     """
 
-    threshold: float = 0.0
-    weight: float = 1.0
-    entropy: float = 0.01
-    agreement: float = 20.0
-    start: float = 0.1
+    threshold: NotNegative = 0.0
+    weight: NotNegative = 1.0
+    entropy: NotNegative = 0.01
+    agreement: NotNegative = 20.0
+    start: Share = 0.1
 
     targets = frozenset({"label"})
     views = ("weak", "other", "strong", "x_strong")
@@ -59,7 +61,7 @@ class OpenMatch(DeepClassifier):
         labeled = labeled + one_against_all(torch.cat(detected[:2]), both)
         one, two = detected[2].sigmoid(), detected[3].sigmoid()
         unsure = (entropy(detected[2]) + entropy(detected[3])) / 2
-        differs = 2 * ((one - two) ** 2).sum(-1).mean()  # of both the answer and its opposite
+        differs = 2 * ((one - two) ** 2).sum(-1).mean()  # for o and for 1 - o
         inside = accepted(net, frozen(state["average"]), batch.weak) > 0.5
         begun = batch.step >= self.start * self.steps
         fixed = mean_of(inside & begun, trusted(weak, strong, self.threshold))
@@ -71,14 +73,6 @@ class OpenMatch(DeepClassifier):
 
 
 def entropy(logits: Tensor) -> Tensor:
-    """Of all detectors, on average."""
+    """The mean entropy of all detectors."""
     o = logits.sigmoid()
     return -(o * logsigmoid(logits) + (1 - o) * logsigmoid(-logits)).mean()
-
-
-def accepted(net: Net, params: Tensor, rows: Tensor) -> Tensor:
-    """How sure the detector of a row's guess is that the row is of it."""
-    z = net.part("net.features", params, rows)
-    label = net.part("net.head", params, z).argmax(-1, keepdim=True)
-    inside: Tensor = net.part("detector", params, z).sigmoid().gather(1, label)[:, 0]
-    return inside

@@ -14,18 +14,21 @@ from robustssl.deep import (
     frozen,
     mse_loss,
 )
+from robustssl.spec import NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PiModel(DeepClassifier):
-    """Two weak views of a row have the same answer: CE + weight r MSE(p(w(u)), sg p(w'(u)))."""
+    """Two weak views of a row should get the same prediction: CE + weight r MSE(p(w(u)), sg
+    p(w'(u))), where r is a ramp and sg stops the gradient.
+    """
 
-    weight: float = 10.0
-    warmup: float = 0.4
+    weight: NotNegative = 10.0
+    warmup: Positive = 0.4
 
     views = ("weak", "other")
     presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"weight": 8.0},  # 100 times the share of labels, for 4,000 of 50,000 images
+        "paper": {"weight": 8.0},  # 100 times the share of labeled rows, 4,000 of 50,000 images
         "reference": {},
     }
 

@@ -4,17 +4,18 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy
+from robustssl.spec import NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PseudoLabel(DeepClassifier):
-    """Take the likeliest class of an unlabeled row for its label, if it is confident:
-    CE + weight r mean of 1(max p >= threshold) CE(f(u), argmax p(u)), where r ramps up.
+    """Train on the most probable class of an unlabeled row if it is confident: CE + weight r times
+    the mean of 1(max p >= threshold) CE(f(u), argmax p(u)), where r is a ramp.
     """
 
-    threshold: float = 0.95
-    weight: float = 1.0
-    warmup: float = 0.4
+    threshold: NotNegative = 0.95
+    weight: NotNegative = 1.0
+    warmup: Positive = 0.4
 
     views = ("weak",)
     presets: ClassVar[dict[str, dict[str, Any]]] = {

@@ -7,18 +7,20 @@ import numpy as np
 from scipy.optimize import minimize
 
 from robustssl.classifier import Codes, EncodedClassifier, Matrix
+from robustssl.spec import Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SafeEnsemble(EncodedClassifier):
     """argmax_p min_a sum_i a_i (|p_0 - p_i|^2 - |p - p_i|^2): of all mixtures of the guesses p_i of
-    several learners on the unlabeled rows, the one nearest to the baseline's p_0.
+    several learners on the unlabeled rows, the one that is closest to the guess p_0 of the
+    baseline.
 
-    It is no farther from the truth than the baseline, in squared error on these rows, if the truth
-    is a mixture of the p_i. Test rows are answered by the same mixture of the learners.
+    Its squared error on these rows is at most that of the baseline if the truth is a mixture of the
+    p_i. Other rows are predicted by the same mixture of the learners.
     """
 
-    C: float = 1.0
+    C: Positive = 1.0
 
     baseline = "supervised_logistic"
     presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
@@ -34,7 +36,7 @@ class SafeEnsemble(EncodedClassifier):
 
 
 def nearest_mixture(p: Matrix, guesses: list[Matrix]) -> Matrix:
-    """The shares a >= 0, summing to 1, with which sum_i a_i p_i is nearest to p."""
+    """The shares a >= 0, with sum 1, for which sum_i a_i p_i is closest to p."""
     A = np.stack([guess.ravel() for guess in guesses], 1)
     Q, b = A.T @ A / len(A), A.T @ p.ravel() / len(A)
     found = minimize(
@@ -51,7 +53,7 @@ def nearest_mixture(p: Matrix, guesses: list[Matrix]) -> Matrix:
 
 
 class _Mixture:
-    """p(x): the learners' probabilities, in fixed shares."""
+    """The probabilities of several learners, mixed in fixed shares."""
 
     def __init__(self, learners: list[Any], shares: Matrix) -> None:
         self.learners, self.shares = learners, shares

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,28 +11,28 @@ from torch import nn
 from torch.nn.functional import normalize
 
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy
+from robustssl.spec import NotNegative, Positive, Range, Share
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SCARF(DeepClassifier):
-    """Learn features first, classes later. For a share of the steps, a row is to be told from all
-    others of its batch by a copy with corrupted features, each taken from a row drawn at random
-    (InfoNCE); after that, labels alone.
+    """Learn features first and classes later. In a first part of the steps, each row must be
+    recognised among all rows of its batch by a copy with corrupted features, each taken from a row
+    drawn at random (InfoNCE); after that, only the labels are learned.
 
-    corruption: how likely a feature is taken from another row, which is one of the same batch. Rows
-    are the unlabeled ones; which columns will be missing is not known, so that all may be taken.
-    start: the share of the steps before labels are learned. The authors corrupt .6, at temperature
-    1, for many epochs.
+    corruption: the probability that a feature is taken from another row of the batch. All features
+    may be taken, since it is not known which ones will be missing. The authors take .6, at
+    temperature 1, for many epochs.
+    start: the share of the steps before labels are learned.
     """
 
-    weight: float = 1.0
-    corruption: float = 0.3
-    temperature: float = 0.3
-    start: float = 0.3
+    weight: NotNegative = 1.0
+    corruption: Share = 0.3
+    temperature: Positive = 0.3
+    start: Annotated[float, Range(least=0, below=1)] = 0.3
 
     targets = frozenset({"feature"})
     takes = frozenset({"table", "text"})
-    ranges: ClassVar = {"corruption": (0, 1), "start": (0, np.nextafter(1, 0))}
     views = ("weak",)
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {"corruption": 0.6, "temperature": 1.0, "start": 0.5}
@@ -45,7 +45,7 @@ class SCARF(DeepClassifier):
         return {"projection": hidden.append(nn.Linear(features, features))}
 
     def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float32]:
-        """Of every feature whether it is taken from another row, and from which."""
+        """For every feature, whether it is taken from another row, and from which one."""
         return rng.random((size[0], 2, *size[1:]), np.float32)
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:

@@ -18,28 +18,29 @@ from robustssl.deep import (
     Tensor,
     cross_entropy,
 )
+from robustssl.spec import Decay, NotNegative, Share
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SCOMatch(DeepClassifier):
     """Outliers are one more class. Its labeled rows are a queue of the unlabeled rows that were
-    least confident of the known classes; FixMatch guesses among K + 1 classes, and among the first
-    K for rows that it takes for known.
+    least confident of the known classes. FixMatch guesses among K + 1 classes, and among the first
+    K for rows that it takes for known ones.
 
-    queue: its length, as a share of the unlabeled rows; the row of a batch that is least sure
-    enters it. Queued rows are learned when they are drawn, each as much as a labeled one. start:
-    the share of the steps before unlabeled rows are learned. decay: of the ratio of outliers to
-    others among guesses, by which outliers need more confidence.
+    queue: its length, as a share of the unlabeled rows. In each step the least confident row of the
+    batch enters it. A queued row counts as much as a labeled one whenever it is drawn.
+    start: the share of the steps before unlabeled rows are learned.
+    decay: of the ratio of outliers to others among the guesses; a large ratio raises the confidence
+    that outliers need.
     """
 
-    threshold: float = 0.95
-    weight: float = 1.0
-    queue: float = 0.05
-    start: float = 0.3
-    decay: float = 0.99
+    threshold: NotNegative = 0.95
+    weight: NotNegative = 1.0
+    queue: Share = 0.05
+    start: Share = 0.3
+    decay: Decay = 0.99
 
     targets = frozenset({"label"})
-    ranges: ClassVar = {"queue": (0, 1)}
     views = ("weak", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {"ratio": 2}}
 
@@ -49,7 +50,9 @@ class SCOMatch(DeepClassifier):
         return {"outlier": nn.Linear(features, 1)}
 
     def init(self, params: Tensor, shape: Shape) -> State:
-        """When each row was queued last, and the ratio of outliers to others among guesses."""
+        """The step at which each row last entered the queue, and the ratio of outliers to others
+        among the guesses.
+        """
         return {
             "queued": params.new_full((shape.rows,), -torch.inf),
             "ratio": params.new_tensor(1.0),
@@ -83,7 +86,7 @@ class SCOMatch(DeepClassifier):
 
 
 def logits_of(net: Net, params: Tensor, *views: Tensor) -> tuple[Tensor, ...]:
-    """Of K + 1 classes: the net's own, and outliers."""
+    """The logits of K + 1 classes: those of the net, and that of outliers."""
     z = net.part("net.features", params, torch.cat(views))
     heads = net.part("net.head", params, z), net.part("outlier", params, z)
     return torch.cat(heads, -1).split([len(view) for view in views])

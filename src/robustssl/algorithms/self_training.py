@@ -1,21 +1,24 @@
 """Self-training (Yarowsky, 1995), on logistic regression (scikit-learn)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from sklearn.linear_model import LogisticRegression
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 from robustssl.classifier import Codes, EncodedClassifier, Matrix
+from robustssl.spec import Count, Positive, Range
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SelfTraining(EncodedClassifier):
-    """Fit, label the unlabeled rows whose guess is confident, fit again, until none is left."""
+    """Fit, label the unlabeled rows with confident guesses, and fit again, until no confident guess
+    is left.
+    """
 
-    threshold: float = 0.75
-    rounds: int = 10
-    C: float = 1.0
+    threshold: Annotated[float, Range(least=0, below=1)] = 0.75
+    rounds: Count = 10
+    C: Positive = 1.0
 
     baseline = "supervised_logistic"
     presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}

@@ -16,21 +16,22 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
+from robustssl.spec import Decay, NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SoftMatch(DeepClassifier):
-    """FixMatch with a weight instead of a threshold: exp(-min(c - mu, 0)^2 n^2 / (2 sigma^2)),
-    where mu and sigma^2 are averages of mean and variance of the confidence c. For c alone, guesses
-    are aligned: divided by their average over rows.
+    """FixMatch with a weight instead of a threshold: exp(-min(c - mu, 0)^2 sigmas^2 / (2 sigma^2)),
+    where mu and sigma^2 are running averages of the mean and the variance of the confidence c. For
+    c, but not for the guess, predictions are divided by their average over rows.
 
-    decay: the authors' .999 needs thousands of steps to leave its start.
+    decay: of the averages. The authors' .999 needs thousands of steps.
     """
 
-    weight: float = 1.0
-    warmup: float = 0.4
-    sigmas: float = 2.0
-    decay: float = 0.99
+    weight: NotNegative = 1.0
+    warmup: Positive = 0.4
+    sigmas: Positive = 2.0
+    decay: Decay = 0.99
 
     views = ("weak", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {

@@ -7,28 +7,27 @@ from typing import Any, ClassVar
 from torch import nn
 from torch.nn.functional import logsigmoid
 
-from robustssl.algorithms._guesses import mean_of, one_against_all, trusted
-from robustssl.algorithms.openmatch import accepted
+from robustssl.algorithms._guesses import accepted, mean_of, one_against_all, trusted
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy
+from robustssl.spec import NotNegative, Share
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SSB(DeepClassifier):
-    """FixMatch on all confident rows, outliers or not, and beside it a detector of one class
-    against all others behind hidden layers of its own. It takes for negatives of a class also the
-    unlabeled rows of which it is surest (below `negative`).
+    """FixMatch on all confident rows, outliers included, and beside it a one-against-all detector
+    with a hidden layer of its own. As negatives of a class the detector also takes the unlabeled
+    rows for which its probability is below `negative`.
 
-    start: the share of the steps before negatives are mined. The classifier's own hidden layers
-    are those of the net. negative: the authors' .01 is reached in long runs only.
+    start: the share of the steps before negatives are taken from unlabeled rows.
+    negative: the authors' .01 is only reached in long runs.
     """
 
-    threshold: float = 0.95
-    weight: float = 1.0
-    negative: float = 0.1
-    start: float = 0.4
+    threshold: NotNegative = 0.95
+    weight: NotNegative = 1.0
+    negative: Share = 0.1
+    start: Share = 0.4
 
     targets = frozenset({"label"})
-    ranges: ClassVar = {"negative": (0, 1)}
     views = ("weak", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {"ratio": 2, "start": 475 / 512, "negative": 0.01}

@@ -5,25 +5,27 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from robustssl.algorithms._gaussians import Gaussians
+from robustssl.algorithms._gaussians import Covariance, Gaussians
 from robustssl.classifier import Codes, EncodedClassifier, Matrix, one_hot
+from robustssl.spec import Count, NotNegative
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SSGMM(EncodedClassifier):
-    """One Gaussian a class; unlabeled rows belong to class k with weight
-    g_k in proportion to share_k N(u | mean_k, covariance_k), labeled rows to theirs; shares, means
-    and covariances follow from the weights, and the weights from them, until the shares rest.
+    """One Gaussian per class. Unlabeled rows belong to class k with a weight proportional to
+    share_k N(u | mean_k, covariance_k), labeled rows to their own class. Shares, means and
+    covariances are computed from the weights and the weights from them, in turn, until the shares
+    change by less than tol.
 
-    covariance, shrinkage: as in supervised_gaussian. The authors had rows enough to do without a
-    prior; five labels in thirteen dimensions are singular, so there is one here, which fades as
-    rows are added.
+    covariance, shrinkage: as in supervised_gaussian. The authors had enough rows to do without a
+    prior; here five labels in thirteen dimensions would give singular covariances. Its influence
+    falls as rows are added.
     """
 
-    covariance: str = "full"
-    shrinkage: float = 1.0
-    rounds: int = 300
-    tol: float = 1e-5
+    covariance: Covariance = "full"
+    shrinkage: NotNegative = 1.0
+    rounds: Count = 300
+    tol: NotNegative = 1e-5
 
     baseline = "supervised_gaussian"
     presets: ClassVar[dict[str, dict[str, Any]]] = {

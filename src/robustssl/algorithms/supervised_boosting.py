@@ -6,16 +6,17 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from robustssl.algorithms._boosting import boost
+from robustssl.algorithms._boosting import Base, boost
 from robustssl.classifier import Codes, Matrix, SupervisedClassifier
+from robustssl.spec import Count
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SupervisedBoosting(SupervisedClassifier):
-    """F <- F + w f, as in assemble, on the labeled rows alone. base: tree or svm."""
+    """Boosting as in assemble, on the labeled rows alone. base: tree or svm."""
 
-    base: str = "tree"
-    rounds: int = 30
+    base: Base = "tree"
+    rounds: Count = 30
     random_state: int | None = None
 
     def _learn(self, X: Matrix, codes: Codes) -> Any:

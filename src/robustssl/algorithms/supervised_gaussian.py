@@ -3,20 +3,22 @@
 from dataclasses import dataclass
 from typing import Any
 
-from robustssl.algorithms._gaussians import Gaussians
+from robustssl.algorithms._gaussians import Covariance, Gaussians
 from robustssl.classifier import Codes, Matrix, SupervisedClassifier, one_hot
+from robustssl.spec import NotNegative
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SupervisedGaussian(SupervisedClassifier):
     """argmax_k of n_k / n N(x | mean_k, covariance_k), from the labeled rows alone.
 
-    covariance: full, diag or tied. shrinkage: the weight, in rows for each feature, of a prior that
-    draws every covariance towards the pooled one, and that one towards its diagonal.
+    covariance: full, diag (without correlations) or tied (the same for all classes).
+    shrinkage: the weight, in rows per feature, of a prior that draws every covariance towards the
+    pooled one, and the pooled one towards its diagonal.
     """
 
-    covariance: str = "full"
-    shrinkage: float = 1.0
+    covariance: Covariance = "full"
+    shrinkage: NotNegative = 1.0
 
     def _learn(self, X: Matrix, codes: Codes) -> Any:
         return Gaussians.fit(X, one_hot(codes), self.covariance, self.shrinkage)

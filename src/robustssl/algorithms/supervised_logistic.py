@@ -6,13 +6,14 @@ from typing import Any
 from sklearn.linear_model import LogisticRegression
 
 from robustssl.classifier import Codes, Matrix, SupervisedClassifier
+from robustssl.spec import Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SupervisedLogistic(SupervisedClassifier):
     """Logistic regression on the labeled rows alone."""
 
-    C: float = 1.0
+    C: Positive = 1.0
 
     def _learn(self, X: Matrix, codes: Codes) -> Any:
         return LogisticRegression(C=self.C, max_iter=1000).fit(X, codes)

@@ -7,8 +7,8 @@ from robustssl.deep import NetClassifier
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SupervisedNet(NetClassifier):
-    """Cross-entropy on weak views of the labeled rows: what deep methods are without unlabeled
-    rows, with the same net, steps, views and averaging.
+    """Cross-entropy on weak views of the labeled rows, with the same net, steps, views and
+    averaging as the deep methods: a deep method without unlabeled rows.
     """
 
     supervised = True

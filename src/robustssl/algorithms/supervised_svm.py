@@ -8,17 +8,20 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from robustssl.algorithms._svm import machine, machines, scale, targets
 from robustssl.classifier import Codes, Matrix, SupervisedClassifier
+from robustssl.spec import NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SupervisedSVM(SupervisedClassifier):
-    """One class against the others, with the kernel exp(-gamma |x - x'|^2), on the labeled rows
-    alone. gamma: None is one over the number of features and their variance.
+    """Each class against all others, with the kernel exp(-gamma |x - x'|^2), on the labeled rows
+    alone.
+
+    gamma: null is 1 / (number of features * variance of X).
     """
 
-    C: float = 15.0
-    gamma: float | None = None
-    tol: float = 1e-3
+    C: Positive = 15.0
+    gamma: Positive | None = None
+    tol: NotNegative = 1e-3
 
     def _learn(self, X: Matrix, codes: Codes) -> Any:
         gamma = scale(X) if self.gamma is None else self.gamma

@@ -6,15 +6,16 @@ from typing import Any
 from xgboost import XGBClassifier
 
 from robustssl.classifier import Codes, Matrix, SupervisedClassifier
+from robustssl.spec import Count, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SupervisedXGBoost(SupervisedClassifier):
     """Gradient-boosted trees on the labeled rows alone."""
 
-    n_estimators: int = 100
-    max_depth: int = 6
-    learning_rate: float = 0.3
+    n_estimators: Count = 100
+    max_depth: Count = 6
+    learning_rate: Positive = 0.3
     random_state: int | None = None
 
     def _learn(self, X: Matrix, codes: Codes) -> Any:

@@ -16,21 +16,23 @@ from robustssl.deep import (
     cross_entropy,
     mse_loss,
 )
+from robustssl.spec import Decay, NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class TemporalEnsembling(DeepClassifier):
-    """Agree with the average of what you said of this row: Z <- decay Z + (1 - decay) p(w(u)) at
-    every visit, CE + weight r MSE(p(w(u)), Z / (1 - decay^visits)).
+    """Agree with the average of past predictions for the same row: Z <- decay Z + (1 - decay)
+    p(w(u)) at every visit of a row, and CE + weight r MSE(p(w(u)), Z / (1 - decay^visits)), where r
+    is a ramp.
     """
 
-    weight: float = 10.0
-    warmup: float = 0.4
-    decay: float = 0.6
+    weight: NotNegative = 10.0
+    warmup: Positive = 0.4
+    decay: Decay = 0.6
 
     views = ("weak",)
     presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"weight": 2.4},  # 30 times the share of labels, for 4,000 of 50,000 images
+        "paper": {"weight": 2.4},  # 30 times the share of labeled rows, 4,000 of 50,000 images
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:

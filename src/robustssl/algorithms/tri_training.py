@@ -2,31 +2,33 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from robustssl import registry
 from robustssl.classifier import Codes, EncodedClassifier, Matrix, one_hot
+from robustssl.spec import Count, Positive, Range
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class TriTraining(EncodedClassifier):
-    """Three learners, each begun on a bootstrap of the labeled rows. Where two agree on an
-    unlabeled row, the third learns their answer, as long as a bound on its error falls:
-    e |L| < e' l', with e the error of the two where they agree on labeled rows, |L| the number of
-    rows they agree on, e' and l' those of the last round. The majority answers.
+    """Three learners, each started on a bootstrap sample of the labeled rows. Where two agree on an
+    unlabeled row, the third learns their answer, as long as a bound on its error falls: e |L| < e'
+    l', where e is the error of the two on the labeled rows on which they agree, |L| the number of
+    unlabeled rows on which they agree, and e', l' are those of the previous round. The majority
+    predicts.
 
-    svms: so many of the three are support vector machines (C = 1, gamma one over the number of
-    features); the others are XGBoost.
+    svms: how many of the three are support vector machines (C = 1, gamma = 1 / number of features);
+    the others are XGBoost.
     """
 
-    svms: int = 0
-    n_estimators: int = 100
-    max_depth: int = 6
-    learning_rate: float = 0.3
-    rounds: int = 10
+    svms: Annotated[int, Range(least=0, most=3)] = 0
+    n_estimators: Count = 100
+    max_depth: Count = 6
+    learning_rate: Positive = 0.3
+    rounds: Count = 10
     random_state: int | None = None
 
     baseline = "supervised_xgboost"
@@ -62,7 +64,7 @@ class TriTraining(EncodedClassifier):
 
 
 def choose(agreed: Codes, e: float, last: float, size: int, rng: Any) -> Codes:
-    """The rows to learn from: all on which the other two agree, some, or none."""
+    """The rows to learn from: all on which the other two agree, some of them, or none."""
     if e >= last or not len(agreed):
         return agreed[:0]
     if size == 0:
@@ -77,15 +79,15 @@ def choose(agreed: Codes, e: float, last: float, size: int, rng: Any) -> Codes:
 
 
 def bootstrap(y: Codes, rng: Any) -> Codes:
-    """Rows drawn with replacement, class by class, so that none is missing."""
+    """Rows drawn with replacement within each class, so that no class is missing."""
     return np.concatenate(
         [rng.choice(np.flatnonzero(y == k), np.sum(y == k)) for k in np.unique(y)]
     )
 
 
 class _Majority:
-    """The answer of most learners; p is the mean of their votes and of their probabilities, which
-    cannot overturn a majority and decides where there is none.
+    """The class that most learners predict. p is the mean of their votes and of their
+    probabilities: the latter decide where there is no majority, and cannot overrule one.
     """
 
     def __init__(self, learners: list[Any], classes: int) -> None:

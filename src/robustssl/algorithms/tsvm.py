@@ -9,25 +9,28 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from robustssl.algorithms._svm import machine, machines, scale, targets
 from robustssl.classifier import Codes, EncodedClassifier, Matrix
+from robustssl.spec import Count, NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class TSVM(EncodedClassifier):
-    """min over w, b and the signs of the unlabeled rows of
-    |w|^2 / 2 + C sum_l slack + C_u sum_u slack, one class against the others.
+    """min over w, b and the signs of the unlabeled rows of |w|^2 / 2 + C sum_l slack + C_u sum_u
+    slack, for each class against all others.
 
-    The rows with the largest margins are guessed positive, in the share that labeled rows have, and
-    the share stays. Then C_u doubles from `C_u` up to C; that of positive guesses starts smaller by
-    the ratio of positive to negative ones. At each level pairs of opposite guesses whose slacks sum
-    to more than 2 change their signs, until there are none, at most `max_switches` times.
-    Departures: all such pairs change at once (Sindhwani & Keerthi, 2006), and the last level is C.
+    The unlabeled rows with the largest margins are guessed to be positive, as large a share as
+    among the labeled rows, and this share stays. Then the cost of unlabeled rows doubles from C_u
+    up to C; that of positive guesses starts lower, by the ratio of positive to negative ones. At
+    each level, pairs of opposite guesses whose slacks sum to more than 2 swap their signs, until
+    there are none, at most `max_switches` times.
+    Departures from the paper: all such pairs swap at once (Sindhwani & Keerthi, 2006), and the last
+    level is C.
     """
 
-    C: float = 15.0
-    C_u: float = 1e-4
-    gamma: float | None = None
-    max_switches: int = 10
-    tol: float = 1e-3
+    C: Positive = 15.0
+    C_u: Positive = 1e-4
+    gamma: Positive | None = None
+    max_switches: Count = 10
+    tol: NotNegative = 1e-3
 
     baseline = "supervised_svm"
     presets: ClassVar[dict[str, dict[str, Any]]] = {
@@ -69,7 +72,9 @@ class TSVM(EncodedClassifier):
 
 
 def switch(signs: Matrix, slacks: Matrix, free: Codes) -> bool:
-    """Change the signs of all pairs of unlabeled rows that gain by it; whether there are any."""
+    """Swap the signs of all pairs of unlabeled rows that gain by it; returns whether there were
+    any.
+    """
     order = free[np.argsort(-slacks, kind="stable")]
     ordered = -np.sort(-slacks)
     up, down = signs[order] > 0, signs[order] < 0

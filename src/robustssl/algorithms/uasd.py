@@ -17,22 +17,25 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
+from robustssl.spec import Decay, NotNegative, Positive, Share
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class UASD(DeepClassifier):
-    """Agree with the mean q of all answers on a row so far, if it is as confident as labeled rows
-    are on average: CE + weight r mean over kept rows of H(q, p(w(u))), kept if max q >= threshold.
+    """Agree with the mean q of all predictions for a row so far, if it is as confident as labeled
+    rows are on average: CE + weight r times the mean of H(q, p(w(u))) over the rows with max q >=
+    threshold, where r is a ramp.
 
-    start: the share of the steps before, on labels alone, while the weight grows already. The
-    authors' threshold is the mean confidence on labeled validation rows; here there are none to
-    spare, and it is that on strong views of the labeled rows, averaged with `decay`.
+    start: the share of the steps before unlabeled rows are learned; the ramp begins earlier, at
+    step 0.
+    decay: of the threshold. The authors take the mean confidence on labeled validation rows; no
+    labels can be spared for that here, so it is the confidence on strong views of the labeled rows.
     """
 
-    weight: float = 1.0
-    start: float = 0.2
-    warmup: float = 0.6
-    decay: float = 0.99
+    weight: NotNegative = 1.0
+    start: Share = 0.2
+    warmup: Positive = 0.6
+    decay: Decay = 0.99
 
     targets = frozenset({"label"})
     views = ("weak", "x_strong")

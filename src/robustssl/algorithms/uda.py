@@ -1,25 +1,27 @@
 """UDA (Xie et al., 2020: arXiv:1904.12848)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import torch
 
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
+from robustssl.spec import NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class UDA(DeepClassifier):
-    """Ask for the sharpened guess on the weak view, if it is confident, on the strong view. Labels
-    that are sure already teach no more: those with p_y above eta, which grows from 1/K to 1.
+    """If the guess on the weak view is confident, train the strong view on its sharpened
+    probabilities. Labeled rows that are already certain are left out: those with p_y above eta,
+    which grows from 1/K to 1.
 
-    signal: how eta grows: linear, log or exp; none: it is 1.
+    signal: how eta grows: linear, log or exp. none: eta is 1.
     """
 
-    threshold: float = 0.8
-    temperature: float = 0.4
-    weight: float = 1.0
-    signal: str = "none"
+    threshold: NotNegative = 0.8
+    temperature: Positive = 0.4
+    weight: NotNegative = 1.0
+    signal: Literal["none", "linear", "log", "exp"] = "none"
 
     views = ("weak", "strong")
     presets: ClassVar[dict[str, dict[str, Any]]] = {

@@ -9,21 +9,24 @@ import numpy.typing as npt
 from torch.func import vjp
 
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
+from robustssl.spec import NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class VAT(DeepClassifier):
-    """Answer the same in the direction that would change the answer most: CE + weight r KL(sg p(u)
-    || p(u + e)) + entropy H(p(u)). The direction of e is F d, where d is random and F the Fisher
-    matrix of the answer in u: one power iteration, exactly, without the finite difference xi.
+    """The prediction should not change in the direction in which it changes most: CE + weight r
+    KL(sg p(u) || p(u + e)) + entropy H(p(u)), where r is a ramp and sg stops the gradient. The
+    direction of e is F d, where d is random and F is the Fisher matrix of the prediction at u: one
+    power iteration, computed exactly instead of by a finite difference.
 
-    radius: the length of e over the root of the number of features. The authors' is for images.
+    radius: the length of e, divided by the square root of the number of features. The authors' is
+    for images.
     """
 
-    weight: float = 1.0
-    entropy: float = 0.06
-    radius: float = 0.3
-    warmup: float = 0.4
+    weight: NotNegative = 1.0
+    entropy: NotNegative = 0.06
+    radius: NotNegative = 0.3
+    warmup: Positive = 0.4
 
     views = ("weak",)
     presets: ClassVar[dict[str, dict[str, Any]]] = {
@@ -52,9 +55,9 @@ class VAT(DeepClassifier):
 
 
 def adversarial(logits: Callable[[Tensor], Tensor], rows: Tensor, start: Tensor) -> Tensor:
-    """J' (diag(p) - p p') J d for every row, of length 1: the Fisher matrix times d."""
+    """J' (diag(p) - p p') J d for every row, scaled to length 1: the Fisher matrix times d."""
     answer, pull = vjp(logits, rows)[:2]
-    (change,) = vjp(lambda v: pull(v)[0], answer)[1](_unit(start))  # J d: pull is linear
+    (change,) = vjp(lambda v: pull(v)[0], answer)[1](_unit(start))  # J d, since pull is linear
     p = answer.softmax(-1)
     weighted = p * (change - (p * change).sum(-1, keepdim=True))
     return _unit(pull(weighted)[0])

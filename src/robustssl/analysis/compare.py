@@ -1,26 +1,31 @@
-"""Two or more curves side by side: gain over the baseline, break-even, ranks, tests."""
+"""Curves side by side: gain over the baseline, break-even; tests over datasets."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import pandas as pd
 
 from robustssl.analysis.curve import Curve
-from robustssl.analysis.interval import Array, Interval, student_interval
+from robustssl.analysis.interval import Array, Ties
 from robustssl.analysis.metrics import Metric
 from robustssl.errors import InputError
 
 
-def gain(curve: Curve, baseline: Curve) -> Curve:
-    """The curve minus its baseline's, seed by seed."""
+def gain(curve: Curve, baseline: Curve, *, identical: bool = False) -> Curve:
+    """The curve minus its baseline's, seed by seed. `identical`: both made the same predictions."""
     if not np.array_equal(curve.ts, baseline.ts):
         raise InputError("a curve and its baseline need the same grid of t")
     if curve.scores.shape != baseline.scores.shape:
         raise InputError("a curve and its baseline need the same seeds")
     (low, high), (least, most) = (cast(tuple[float, float], c.bounds) for c in (curve, baseline))
-    return Curve(curve.ts, curve.scores - baseline.scores, bounds=(low - most, high - least))
+    rows = np.nan if curve.ties is None else curve.ties.rows
+    return Curve(
+        curve.ts,
+        curve.scores - baseline.scores,
+        bounds=(low - most, high - least),
+        ties=Ties(rows, difference=True, identical=identical),
+    )
 
 
 def _negative_area(ts: Array, a: Array) -> Array:
@@ -76,33 +81,30 @@ def _first_negative(ts: Array, a: Array) -> float | None:
     return float(ts[i - 1] + (ts[i] - ts[i - 1]) * a[i - 1] / (a[i - 1] - a[i]))
 
 
-def mean_ranks(scores: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
-    """Mean rank of each algorithm (column) over tasks (rows), 1 the best, with intervals."""
-    _check_tasks(scores)
+def mean_ranks(scores: pd.DataFrame) -> pd.Series:
+    """Mean rank of each method (column) over datasets (rows), 1 the best."""
+    _check_complete(scores)
     ranks = scores.round(12).rank(axis=1, ascending=False)  # or rounding breaks ties
-    bounds = (1.0, float(len(ranks.columns)))
-    parts = [student_interval(ranks[name].to_numpy(), level, bounds) for name in ranks]
-    table = pd.DataFrame([vars(part) for part in parts], index=scores.columns)
-    return table[["estimate", "low", "high"]].sort_values("estimate", kind="stable")
+    return ranks.mean().sort_values(kind="stable")
 
 
 def friedman(scores: pd.DataFrame) -> float:
-    """p-value of "all algorithms (columns) are alike over the tasks (rows)"."""
+    """p-value of the test that all methods (columns) are alike over datasets (rows)."""
     from scipy.stats import friedmanchisquare
 
-    _check_tasks(scores)
+    _check_complete(scores)
     if len(scores.columns) < 3 or len(scores) < 2:
-        raise InputError("the Friedman test needs at least three algorithms and two tasks")
+        raise InputError("the Friedman test needs at least three methods and two datasets")
     with np.errstate(invalid="ignore"):
         p = friedmanchisquare(*(scores[name] for name in scores)).pvalue
-    return 1.0 if np.isnan(p) else float(p)  # nan: every task is one big tie
+    return 1.0 if np.isnan(p) else float(p)  # nan: all methods tie on every dataset
 
 
 def wilcoxon_holm(scores: pd.DataFrame) -> pd.DataFrame:
-    """Holm-adjusted p-values of the pairwise Wilcoxon signed-rank tests over tasks."""
+    """Holm-adjusted p-values of the pairwise Wilcoxon signed-rank tests over datasets (rows)."""
     from scikit_posthocs import posthoc_wilcoxon
 
-    _check_tasks(scores)
+    _check_complete(scores)
     long = scores.melt(var_name="algorithm", value_name="score")
     p = posthoc_wilcoxon(
         long, val_col="score", group_col="algorithm", p_adjust="holm", zero_method="zsplit"
@@ -110,23 +112,6 @@ def wilcoxon_holm(scores: pd.DataFrame) -> pd.DataFrame:
     return cast(pd.DataFrame, p.loc[scores.columns, scores.columns])
 
 
-def probability_of_improvement(
-    ours: Sequence[Any], theirs: Sequence[Any], level: float = 0.95
-) -> Interval:
-    """P(a run of ours beats one of theirs), ties counted half, averaged over tasks.
-
-    Each sequence holds one array of scores (one per seed) for each task; the interval is over
-    tasks.
-    """
-    if len(ours) != len(theirs) or not len(ours):
-        raise InputError("both need scores on the same tasks")
-    wins = [
-        np.mean((np.sign(np.subtract.outer(np.asarray(a), np.asarray(b))) + 1) / 2)
-        for a, b in zip(ours, theirs, strict=True)
-    ]
-    return student_interval(np.array(wins), level, (0.0, 1.0))
-
-
-def _check_tasks(scores: pd.DataFrame) -> None:
+def _check_complete(scores: pd.DataFrame) -> None:
     if scores.isna().any(axis=None):
-        raise InputError("a comparison over tasks needs a score of every algorithm on every task")
+        raise InputError("a comparison needs a score of every method on every dataset")

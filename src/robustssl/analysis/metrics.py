@@ -106,13 +106,14 @@ def _has_flat_step(scores: Array) -> npt.NDArray[np.bool_]:
 def _has_rival_worst(scores: Array) -> npt.NDArray[np.bool_]:
     """Whether the seeds leave open at which t the mean curve is lowest."""
     worst = scores.mean(-2).argmin(-1)[..., None, None]
-    return np.asarray(_holds_zero(scores - np.take_along_axis(scores, worst, -1)).sum(-1) > 1)
+    return np.asarray(_holds_zero(scores - np.take_along_axis(scores, worst, -1)).sum(-1) > 0)
 
 
 def _holds_zero(differences: Array) -> npt.NDArray[np.bool_]:
-    """Where the 95% interval over seeds of a difference (..., seeds, k) holds 0."""
+    """Where a difference (..., seeds, k) that is not 0 for all seeds has a 95% interval with 0."""
     found = student_interval(np.swapaxes(differences, -1, -2))
-    return ~(np.asarray(found.low) > 0) & ~(np.asarray(found.high) < 0)
+    clear = (np.asarray(found.low) > 0) | (np.asarray(found.high) < 0)
+    return np.asarray((differences != 0).any(-2) & ~clear)
 
 
 @dataclass(frozen=True)

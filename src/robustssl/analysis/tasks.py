@@ -6,7 +6,7 @@ of the means of z_d, its variance the sum of v_d, and its degrees of freedom, af
 Satterthwaite, (sum v_d)^2 / sum(v_d^2 / (n_d - 1)).
 
 Seed k of one dataset has nothing to do with seed k of another, so seeds are paired within a dataset
-only. The interval is over seeds, on these tasks: it does not speak of tasks that are not among them.
+only. The interval is over seeds, on these tasks: it does not speak of other tasks.
 """
 
 from collections import defaultdict
@@ -59,9 +59,7 @@ def over_tasks(
     sums = [_sum(group) / len(parts) for group in _by_dataset(parts)]
     centre = np.asarray(sum(z.mean(0) for z in sums))
     if any(len(z) < 2 for z in sums):
-        return Interval(
-            *map(scalar, (np.clip(centre, *bounds), *2 * [np.full_like(centre, np.nan)]))
-        )
+        return Interval(scalar(np.clip(centre, *bounds)), *2 * [scalar(centre * np.nan)])
     spreads = np.stack([z.var(0, ddof=1) / len(z) for z in sums])
     free = np.array([len(z) - 1.0 for z in sums]).reshape(-1, *[1] * centre.ndim)
     variance = spreads.sum(0)

@@ -1,4 +1,4 @@
-"""Will unlabeled rows help or harm? Measured on the user's own labels, held out fold by fold."""
+"""Whether unlabeled rows help or harm, measured on the user's own labels by cross-validation."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from joblib import Parallel, delayed
-from scipy.special import stdtrit
 
 from robustssl import registry
-from robustssl.audits.estimate import LEVEL, Estimate
-from robustssl.audits.mixture import same_rows, stratified
+from robustssl.analysis.interval import Interval, student
+from robustssl.audits.folds import FOLDS, same_rows, stratified
+from robustssl.audits.mixture import LEVEL
 from robustssl.audits.model import Model
 from robustssl.audits.rows import Pair, take
 from robustssl.environments import count
@@ -23,18 +23,19 @@ Rows = npt.NDArray[np.intp]
 Scores = npt.NDArray[np.float64]
 
 METHODS = ("self_training", "label_spreading", "ssgmm", "safe_ensemble", "cast")
-FOLDS, REPEATS = 5, 2
+REPEATS = 2
 TS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-MOST, FEWER = 2000, 1000  # unlabeled rows of a training, and of one of the curve
+MOST, FEWER = 2000, 1000  # unlabeled rows of one training: as they are, and at each t
+STEPS = FOLDS * REPEATS + FOLDS * len(TS)
 
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """Accuracies on held-out labeled rows, fold by fold, by algorithm.
+    """Accuracies on held-out labeled rows, of each algorithm in each fold.
 
-    scores: with the unlabeled rows as they are. curves: (folds, t), with a share t of those that
-    look foreign. reach: how many are, by estimate, at t = 0 and t = 1. failed: algorithms that
-    could not be trained, and why.
+    scores: (folds,), with the unlabeled rows as they are. curves: (folds, t), with a share t of
+    rows that look inconsistent. baselines: the baseline of each method. reach: the estimated share
+    of inconsistent rows at t = 0 and at t = 1. failed: why an algorithm could not be trained.
     """
 
     scores: dict[str, Scores]
@@ -43,64 +44,78 @@ class Gains:
     reach: tuple[float, float]
     failed: dict[str, str]
 
-    def gain(self, algorithm: str, over: str | None = None, tests: int = 1) -> Estimate:
-        """Over the matched baseline, or another learner; as one of so many tests."""
+    def gain(self, algorithm: str, over: str | None = None, tests: int = 1) -> Interval:
+        """The gain over the baseline, or over another algorithm; as one of several tests."""
         other = over or self.baselines[algorithm]
         return self.interval(self.scores[algorithm] - self.scores[other], tests)
 
-    def interval(self, values: Scores, tests: int = 1) -> Estimate:
-        """Of the mean over folds, which share rows: Student's, with the variance of Nadeau and
-        Bengio (2003).
+    def interval(self, values: Scores, tests: int = 1) -> Interval:
+        """Student's interval of the mean over folds, with the variance of Nadeau and Bengio (2003),
+        since folds share rows; as one of several tests (Bonferroni).
         """
         n, mean = len(values), values.mean()
-        quantile = stdtrit(n - 1, 1 - (1 - LEVEL) / 2 / tests)
+        quantile = student(n - 1, 1 - (1 - LEVEL) / tests)
         half = quantile * values.std(ddof=1) * np.sqrt(1 / n + 1 / (FOLDS - 1))
-        return Estimate(float(mean), float(mean - half), float(mean + half))
+        return Interval(float(mean), float(mean - half), float(mean + half))
 
     def alone(self) -> str:
-        """The best learner that sees no unlabeled row."""
-        return max(set(self.baselines.values()), key=lambda name: self.scores[name].mean())
+        """The best algorithm that uses the labeled rows only."""
+        return max(dict.fromkeys(self.baselines.values()), key=self._mean)
 
+    def best(self) -> str:
+        """The best method that uses the unlabeled rows."""
+        return max(self.baselines, key=self._mean)
 
-STEPS = FOLDS * REPEATS + FOLDS * len(TS)
+    def lead(self) -> Interval:
+        """The gain of `best` over `alone`, which allows for the choice among the methods."""
+        return self.gain(self.best(), self.alone(), tests=len(self.baselines))
+
+    def _mean(self, algorithm: str) -> float:
+        return float(self.scores[algorithm].mean())
 
 
 def measure(
     pair: Pair,
-    foreign: npt.NDArray[np.float64],
+    inconsistent: npt.NDArray[np.float64],
     algorithms: Sequence[str],
     step: Callable[[], None] = lambda: None,
 ) -> Gains:
-    """foreign: the probability of each unlabeled row to be foreign. Takes STEPS steps."""
+    """The gains, in STEPS steps; inconsistent: the probability that an unlabeled row is."""
     baselines = {name: baseline_of(name) for name in algorithms}
-    alone = tuple(dict.fromkeys(baselines.values()))
+    every = (*dict.fromkeys(baselines.values()), *algorithms)
     folds, twins = _folds(pair)
     rng, n = np.random.default_rng(0), len(pair.unlabeled)
-    names = (*alone, *algorithms)
-    jobs: list[Any] = [((i, None), names, rng.permutation(n)[:MOST]) for i in range(len(folds))]
-    rarer = min(foreign.sum(), n - foreign.sum())  # as many as there are of both kinds, or nearly
-    good, bad = pools(foreign, int(min(FEWER, max(rarer, n / 4))))
+    jobs: list[Any] = [((i, None), every, rng.permutation(n)[:MOST]) for i in range(len(folds))]
+    rarer = min(inconsistent.sum(), n - inconsistent.sum())
+    similar, different = pools(inconsistent, int(min(FEWER, max(rarer, n / 4))))
     for t in TS:
-        k = count(t, len(good))
-        free = np.concatenate([bad[:k], good[k:]])
+        k = count(t, len(similar))
+        free = np.concatenate([different[:k], similar[k:]])
         jobs += [((i, t), tuple(algorithms), free) for i in range(FOLDS)]
-    found = {}
     work = (
         delayed(_train)(key, pair, fold, free[~np.isin(twins[free], fold[1])], names)
         for key, names, free in jobs
         for fold in [folds[key[0]]]
     )
+    found = {}
     for key, scores in Parallel(n_jobs=-1, return_as="generator_unordered")(work):
         found[key] = scores
         step()
+    reach = float(inconsistent[similar].mean()), float(inconsistent[different].mean())
+    return _collect(found, baselines, len(folds), reach)
+
+
+def _collect(
+    found: dict[Any, Any], baselines: dict[str, str], folds: int, reach: tuple[float, float]
+) -> Gains:
+    """The gains of what could be trained; found: what `_train` gave, by fold and t."""
     failed = {
-        name: str(score)
+        name: score
         for scores in found.values()
         for name, score in scores.items()
         if isinstance(score, str)
     }
-    broken = failed.keys() | {name for name in algorithms if baselines[name] in failed}
-    ran = [name for name in algorithms if name not in broken]
+    ran = {name: base for name, base in baselines.items() if not {name, base} & failed.keys()}
     if not ran:
         raise InputError(f"no algorithm could be trained: {next(iter(failed.values()))}")
 
@@ -108,20 +123,17 @@ def measure(
         return np.array([found[i, t][name] for i in range(folds)], float)
 
     return Gains(
-        scores={
-            name: scores_of(name, None, len(folds))
-            for name in (*ran, *dict.fromkeys(baselines[name] for name in ran))
-        },
+        scores={name: scores_of(name, None, folds) for name in (*ran, *ran.values())},
         curves={name: np.stack([scores_of(name, t, FOLDS) for t in TS], 1) for name in ran},
-        baselines={name: baselines[name] for name in ran},
-        reach=(float(foreign[good].mean()), float(foreign[bad].mean())),
+        baselines=ran,
+        reach=reach,
         failed=failed,
     )
 
 
 def _folds(pair: Pair) -> tuple[list[tuple[Rows, Rows]], Rows]:
-    """Folds of the labeled rows, several times over, in which rows that are the same stay together;
-    and of each unlabeled row a labeled one that is the same, or -1.
+    """Folds of the labeled rows, REPEATS times, in which identical rows stay together; and for each
+    unlabeled row the number of a labeled row that is identical, or -1.
     """
     codes = np.unique(pair.y, return_inverse=True)[1]
     both = [pair.labeled, pair.unlabeled]
@@ -131,7 +143,7 @@ def _folds(pair: Pair) -> tuple[list[tuple[Rows, Rows]], Rows]:
     else:
         content = np.ndarray.tobytes if pair.kind == "image" else str
         rows = pd.factorize(pd.Series([content(x) for X in both for x in X]))[0][:, None]
-        rows = np.hstack([rows, rows])  # texts and images are the same by no chance
+        rows = np.hstack([rows, rows])  # equal texts or images are no coincidence
     mine, theirs = np.split(same_rows(rows), [len(codes)])
     folds = [f for seed in range(REPEATS) for f in stratified(codes, mine, FOLDS, seed)]
     first = {group: i for i, group in enumerate(mine)}
@@ -139,7 +151,7 @@ def _folds(pair: Pair) -> tuple[list[tuple[Rows, Rows]], Rows]:
 
 
 def accuracy_alone(pair: Pair, algorithm: str) -> float:
-    """Of a learner that sees no unlabeled row, on labeled rows held out."""
+    """The cross-validated accuracy of an algorithm that uses the labeled rows only."""
     folds, _ = _folds(pair)
     none = np.empty(0, np.intp)
     work = (delayed(_train)(None, pair, fold, none, [algorithm]) for fold in folds)
@@ -148,30 +160,31 @@ def accuracy_alone(pair: Pair, algorithm: str) -> float:
 
 
 def baseline_of(algorithm: str) -> str:
-    registry.canonical("algorithm", algorithm)  # or the reason why there is none such
-    if hasattr(registry.algorithm(parse(algorithm)[0]), "fit_together"):
-        raise InputError(f"{algorithm} is a net, which cannot be kept in a file without pickle")
+    """The baseline of an algorithm; an error if an audit cannot try the algorithm."""
+    registry.canonical("algorithm", algorithm)  # an error if there is no such algorithm
+    if registry.about("algorithm", parse(algorithm)[0]).family == "deep":
+        raise InputError(f"{algorithm} is a neural network, and an audit cannot save its model")
     baseline = registry.matched_baseline(algorithm)
     if baseline is None:
-        raise InputError(f"{algorithm} names no matched baseline, so it has no gain")
+        raise InputError(f"{algorithm} has no baseline, so its gain cannot be measured")
     return baseline
 
 
-def pools(foreign: npt.NDArray[np.float64], n: int) -> tuple[Rows, Rows]:
-    """n rows that look labeled, and n that look foreign: each row is one or the other by a draw of
-    its probability; where one kind is short, the likeliest of the other fill up.
+def pools(inconsistent: npt.NDArray[np.float64], n: int) -> tuple[Rows, Rows]:
+    """n rows that look consistent, and n that look inconsistent: each row is drawn to be one or the
+    other by its probability; if there are too few of one kind, the most similar others fill up.
     """
     rng = np.random.default_rng(0)
-    drawn, order = rng.random(len(foreign)) < foreign, rng.random(len(foreign))
-    good = np.lexsort((np.where(drawn, foreign, order), drawn))[:n]
-    bad = np.lexsort((np.where(drawn, order, -foreign), ~drawn))[:n]
-    return good, bad
+    drawn, order = rng.random(len(inconsistent)) < inconsistent, rng.random(len(inconsistent))
+    similar = np.lexsort((np.where(drawn, inconsistent, order), drawn))[:n]
+    different = np.lexsort((np.where(drawn, order, -inconsistent), ~drawn))[:n]
+    return similar, different
 
 
 def _train(
     key: Any, pair: Pair, fold: tuple[Rows, Rows], free: Rows, names: Sequence[str]
 ) -> tuple[Any, dict[str, float | str]]:
-    """The accuracy of each, or why there is none."""
+    """The accuracy of each algorithm in a fold, or the error that it raised."""
     labeled = take(pair.labeled, fold[0])
     unlabeled = take(pair.unlabeled, free) if len(free) else None
     scores: dict[str, float | str] = {}

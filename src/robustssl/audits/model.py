@@ -1,9 +1,5 @@
-"""A learner that takes rows as they were read, and can be kept in a file without pickle."""
+"""A classifier that takes rows as they were read."""
 
-from collections.abc import Sequence
-from importlib import import_module
-from inspect import isclass
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -22,25 +18,14 @@ from robustssl.errors import InputError
 from robustssl.preprocessing import preprocessing
 from robustssl.spec import parse
 
-LARGEST = 1e100  # of a number; beyond, and infinite, is missing
-
-# What a file may hold beside what skops trusts and the classes of robustssl.algorithms.
-_PARTS = {
-    *("robustssl.audits.model.Model", "robustssl.audits.model.column_of"),
-    *("robustssl.preprocessing.OneScale", "robustssl.preprocessing._flat"),
-    *(
-        "numpy.dtype",
-        "sklearn.tree._tree.Tree",
-        "xgboost.core.Booster",
-        "xgboost.sklearn.XGBClassifier",
-    ),
-}
+LARGEST = 1e100  # larger numbers, and infinite ones, count as missing
 
 
 class Model(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """An algorithm behind an encoder that is fitted on the labeled rows alone.
+    """An algorithm behind an encoder that is fitted on the labeled rows only.
 
-    A feature that a row lacks has the mean of the labeled rows. text: of a frame, the column.
+    A missing number is replaced by the mean of the labeled rows. text: the column of a frame that
+    holds the texts.
     """
 
     def __init__(self, algorithm: str, kind: Kind = "tabular", text: str | None = None) -> None:
@@ -67,7 +52,9 @@ class Model(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rows = texts_of(rows[self.text] if isinstance(rows, pd.DataFrame) else rows)
         elif list(np.shape(rows)[1:]) != self.shape_:
             shape = " x ".join(map(str, self.shape_))
-            raise InputError(f"images are {shape} bytes each: robustssl.audits.images_of(files)")
+            raise InputError(
+                f"images must have {shape} bytes each; read them with robustssl.audits.images_of"
+            )
         return np.asarray(self.encoder_.transform(rows), float)
 
     def predict(self, rows: Any) -> npt.NDArray[Any]:
@@ -88,7 +75,9 @@ def _seed(algorithm: str) -> dict[str, Any]:
 
 
 def encoder(rows: Any, kind: Kind) -> Any:
-    """From rows to numbers: of a table, numbers standardised and words as indicators."""
+    """What turns rows into numbers; in a table, numbers are standardised and words become
+    indicators.
+    """
     if kind != "tabular":
         return preprocessing(rows, kind)
     numbers = [name for name in rows if is_number(rows[name])]
@@ -110,14 +99,14 @@ def encoder(rows: Any, kind: Kind) -> Any:
 
 
 def column_of(column: str, word: str) -> str:
-    """The name of an indicator is that of its column."""
+    """The name of an indicator: that of its column."""
     return column
 
 
 def typed(rows: pd.DataFrame, made: Any) -> pd.DataFrame:
-    """The columns that an encoder knows: numbers as numbers or nothing, words as words."""
+    """The columns that an encoder knows, as numbers (or missing) and as words."""
     if not isinstance(rows, pd.DataFrame):
-        raise InputError(f"the rows must be a pandas.DataFrame, not a {type(rows).__name__}")
+        raise InputError(f"the rows must be a pandas.DataFrame, got {type(rows).__name__}")
     if not rows.columns.isin(made.names_).any():
         raise InputError(f"the rows have none of the columns {', '.join(map(str, made.names_))}")
     rows = rows.reindex(columns=made.names_)
@@ -129,39 +118,3 @@ def typed(rows: pd.DataFrame, made: Any) -> pd.DataFrame:
         else:
             rows[name] = column.astype(object).where(column.isna(), column.astype(str))
     return rows
-
-
-def save_model(model: Model, path: str | Path) -> None:
-    import skops.io
-
-    skops.io.dump(model, path)
-
-
-def load_model(path: str | Path, trusted: Sequence[str] = ()) -> Any:
-    """A model that an audit saved. A file that holds anything but our learners is refused, unless
-    you trust it by name, such as an algorithm of your own, `my_module.Mine`.
-    """
-    import skops.io
-
-    if not Path(path).is_file():
-        raise InputError(f"there is no file {path}")
-    try:
-        named = skops.io.get_untrusted_types(file=path)
-        for name in named:
-            if name not in {*_PARTS, *trusted} and not _is_our_class(name):
-                raise InputError(f"{path} names {name}, which is not ours: it is not loaded")
-        model = skops.io.load(path, trusted=named)
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(f"{path} is not a model: {type(error).__name__}: {error}") from error
-    if not isinstance(model, Model):
-        raise InputError(f"{path} holds a {type(model).__name__}, not a model of an audit")
-    return model
-
-
-def _is_our_class(name: str) -> bool:
-    module, _, attribute = name.rpartition(".")
-    if not module.startswith("robustssl.algorithms."):
-        return False
-    return isclass(getattr(import_module(module), attribute, None))

@@ -1,4 +1,4 @@
-"""What a contract is: a check with a sentence for a name, and one for what does not hold."""
+"""What a contract is: a function whose name says what must hold, and that raises if it does not."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 
 class BrokenContractError(AssertionError):
-    """A contract that does not hold, in a sentence."""
+    """A contract is broken; the message says how."""
 
 
 def require(holds: Any, sentence: str) -> None:
@@ -16,6 +16,7 @@ def require(holds: Any, sentence: str) -> None:
 
 
 def verdicts(checks: Any, subject: Any) -> Iterator[tuple[str, str | None]]:
+    """The name of every check, in words, and what is wrong, or None."""
     for check in checks:
         try:
             check(subject)

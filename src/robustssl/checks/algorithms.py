@@ -1,43 +1,51 @@
-"""What an algorithm must hold: it is a classifier, has an answer in every case, and is alive."""
+"""The contracts of an algorithm: it is a classifier, it has an answer in every case, and the
+unlabeled rows change what it predicts.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
 from scipy.stats import t as student_t
 from sklearn.base import clone
-from sklearn.datasets import make_moons
 
 from robustssl import registry
 from robustssl.checks._contracts import BrokenContractError, equal, require, verdicts
+from robustssl.checks._toys import ToyData, blobs
 from robustssl.data import UNLABELED
 from robustssl.spec import parse
-
-Task = tuple[Any, Any, Any, Any]
 
 
 @dataclass(frozen=True)
 class Learner:
-    """An algorithm by its spec; made anew for every fit."""
+    """An algorithm by its spec; every fit makes a new estimator."""
 
     spec: str
 
     @property
     def supervised(self) -> bool:
-        return bool(getattr(registry.algorithm(parse(self.spec)[0]), "supervised", False))
+        return bool(getattr(self._kind, "supervised", False))
+
+    @property
+    def deep(self) -> bool:
+        return getattr(self._kind, "family", None) == "deep"
+
+    @property
+    def _kind(self) -> type:
+        return registry.algorithm(parse(self.spec)[0])
 
     def fit(self, X: Any, y: Any, seed: int = 0) -> Any:
         return _estimator(self.spec, seed).fit(X, y)
 
-    def fit_all(self, tasks: Sequence[Task]) -> list[Any]:
-        """A model for each task, its seed being its place; together, if that can be."""
-        models = [_estimator(self.spec, seed) for seed in range(len(tasks))]
-        if hasattr(models[0], "fit_together"):
-            models[0].fit_together(models, [(X, y) for X, y, _, _ in tasks])
+    def fit_all(self, datasets: Sequence[ToyData]) -> list[Any]:
+        """A model for each dataset, with seeds 0, 1, ...; nets are fitted together."""
+        models = [_estimator(self.spec, seed) for seed in range(len(datasets))]
+        if self.deep:
+            models[0].fit_together(models, [(X, y) for X, y, _, _ in datasets])
             return models
-        return [model.fit(X, y) for model, (X, y, _, _) in zip(models, tasks, strict=True)]
+        return [model.fit(X, y) for model, (X, y, _, _) in zip(models, datasets, strict=True)]
 
 
 def _estimator(spec: str, seed: int) -> Any:
@@ -46,29 +54,6 @@ def _estimator(spec: str, seed: int) -> Any:
     if "random_state" in model.get_params():
         model.set_params(random_state=seed)
     return model
-
-
-def blobs(seed: int, rows: int = 300, labels: int = 15, test: int = 1000) -> Task:
-    """X, y, X_test, y_test: three round clusters in eight dimensions; y is -1 but for `labels` of
-    each.
-    """
-    rng = np.random.default_rng(seed)
-    centres, truth = rng.normal(size=(3, 8)), np.arange(rows + test) % 3
-    return _task(centres[truth] + rng.normal(size=(rows + test, 8)), truth, rows, labels)
-
-
-def moons(seed: int, rows: int = 200, labels: int = 4, test: int = 1000) -> Task:
-    """Two half-moons, the one in the arms of the other."""
-    X, truth = make_moons(rows + test, noise=0.1, random_state=seed)
-    return _task(X, truth, rows, labels)
-
-
-def _task(X: Any, truth: Any, rows: int, labels: int) -> Task:
-    X = (X - X[:rows].mean(0)) / X[:rows].std(0)
-    y = np.full(rows, UNLABELED)
-    for k in np.unique(truth):
-        y[np.flatnonzero(truth[:rows] == k)[:labels]] = k
-    return X[:rows], y, X[rows:], truth[rows:]
 
 
 def is_a_classifier(learner: Learner) -> None:
@@ -83,14 +68,15 @@ def is_a_classifier(learner: Learner) -> None:
         p = model.predict_proba(probe)
         require(p.shape == (len(probe), 3), f"probabilities have the shape {p.shape}")
         require(np.allclose(p.sum(1), 1) and (p >= 0).all(), "probabilities do not sum to 1")
-        require(equal(predicted, model.classes_[p.argmax(1)]), "it predicts not the likeliest")
+        best = model.classes_[p.argmax(1)]
+        require(equal(predicted, best), "it does not predict the most probable class")
     again = np.asarray(clone(model).fit(X, y).predict(probe))
-    require(equal(predicted, again), "a second fit with the same seed predicts otherwise")
+    require(equal(predicted, again), "a second fit with the same seed predicts something else")
 
 
 def takes_labels_of_any_type(learner: Learner) -> None:
     X, y, probe, _ = blobs(0)
-    words = np.array(["c", "b", "a"], object)  # their order is another one
+    words = np.array(["c", "b", "a"], object)  # sorted, the last class comes first
     named = np.where(y == UNLABELED, UNLABELED, words[y])
     texts = [str(label) for label in named]
     try:
@@ -100,10 +86,10 @@ def takes_labels_of_any_type(learner: Learner) -> None:
     else:
         raise BrokenContractError("it takes the string '-1' for a class")
     got = np.asarray(learner.fit(X, named).predict(probe))
-    require(set(got) <= set(words), "with strings for labels it predicts something else")
-    coded = np.where(y == UNLABELED, UNLABELED, 2 - y)  # the order of the words
+    require(set(got) <= set(words), "with strings for labels it predicts other values")
+    coded = np.where(y == UNLABELED, UNLABELED, 2 - y)  # codes in that order
     expected = words[2 - np.asarray(learner.fit(X, coded).predict(probe))]
-    require(equal(got, expected), "with strings for labels it predicts otherwise")
+    require(equal(got, expected), "with strings for labels it predicts other classes")
 
 
 def has_an_answer_in_every_case(learner: Learner) -> None:
@@ -114,9 +100,11 @@ def has_an_answer_in_every_case(learner: Learner) -> None:
             predicted = np.asarray(model.predict(probe))
         except Exception as error:
             raise BrokenContractError(f"{case_}: {type(error).__name__}: {error}") from error
-        require(set(predicted) <= set(y[y != UNLABELED]), f"{case_}: it predicts no known class")
+        known = set(predicted) <= set(y[y != UNLABELED])
+        require(known, f"{case_}: it predicts a class that no label names")
         if hasattr(model, "predict_proba"):
-            require(np.isfinite(model.predict_proba(probe)).all(), f"{case_}: p is not finite")
+            finite = np.isfinite(model.predict_proba(probe)).all()
+            require(finite, f"{case_}: a probability is not finite")
 
 
 def _odd_cases() -> dict[str, tuple[Any, Any]]:
@@ -128,7 +116,7 @@ def _odd_cases() -> dict[str, tuple[Any, Any]]:
     single = y.copy()
     single[np.flatnonzero(y == 2)[1:]] = UNLABELED
     islands = 20 * rng.normal(size=(30, 8))[rng.integers(30, size=300)]
-    strangers = np.vstack([X[labeled], islands + rng.normal(size=(300, 8))])
+    unknown_X = np.vstack([X[labeled], islands + rng.normal(size=(300, 8))])
     unknown_y = np.concatenate([y[labeled], np.full(300, UNLABELED)])
     return {
         "no unlabeled rows": (X[labeled], y[labeled]),
@@ -140,7 +128,7 @@ def _odd_cases() -> dict[str, tuple[Any, Any]]:
         "one feature": (X[:, :1], y),
         "duplicated rows": (np.vstack([X, X, X]), np.concatenate([y, y, y])),
         "far-away unlabeled rows": (far, y),
-        "ten times as many unlabeled classes": (strangers, unknown_y),
+        "ten times as many unlabeled classes": (unknown_X, unknown_y),
     }
 
 
@@ -156,10 +144,10 @@ def refuses_what_is_not_a_number(learner: Learner) -> None:
 
 
 def names_its_baseline(learner: Learner) -> None:
-    """And is it, where there are no unlabeled rows."""
+    """Where no row is unlabeled, the algorithm must predict what its baseline predicts."""
     baseline = registry.matched_baseline(learner.spec)
     if learner.supervised:
-        require(baseline is None, "it is supervised, and names a baseline")
+        require(baseline is None, "it is supervised, but names a baseline")
         return
     if baseline is None:
         raise BrokenContractError("it names no baseline: give it the attribute `baseline`")
@@ -169,13 +157,13 @@ def names_its_baseline(learner: Learner) -> None:
     alone = learner.fit(X, y).predict(probe)
     require(
         equal(alone, Learner(baseline).fit(X, y).predict(probe)),
-        "without unlabeled rows it is not its baseline",
+        "without unlabeled rows it does not predict what its baseline predicts",
     )
 
 
 def sees_its_unlabeled_rows(learner: Learner) -> None:
-    """Other unlabeled rows, other predictions, for one of several draws; for a supervised one, in
-    none.
+    """With other unlabeled rows at least one prediction must change, in one of several draws; for a
+    supervised algorithm, none may.
     """
     X, y, _, _ = blobs(0)
     probe = np.random.default_rng(9).uniform(-3, 3, size=(2000, X.shape[1]))
@@ -186,22 +174,22 @@ def sees_its_unlabeled_rows(learner: Learner) -> None:
         predictions.append(np.asarray(learner.fit(other, y).predict(probe)))
     alive = any(not equal(p, predictions[0]) for p in predictions)
     if learner.supervised:
-        require(not alive, "it is called supervised, and unlabeled rows change its predictions")
+        require(not alive, "it is called supervised, but unlabeled rows change its predictions")
     else:
-        require(alive, "it is dead: whatever the unlabeled rows are, it predicts the same")
+        require(alive, "it is dead: its predictions do not depend on the unlabeled rows")
 
 
 def its_unlabeled_loss_has_a_gradient(learner: Learner) -> None:
-    """Of a method that is a loss: in a net without BatchNorm, whose statistics rows would share."""
-    model = _estimator(learner.spec, seed=0)
-    if learner.supervised or not hasattr(model, "fit_together"):
+    """Of a deep method, on a net without BatchNorm, through which rows act even without a loss."""
+    if learner.supervised or not learner.deep:
         return
-    require(unlabeled_gradient(model) > 0, "it is dead: its unlabeled loss moves no parameter")
+    largest = unlabeled_gradient(_estimator(learner.spec, seed=0))
+    require(largest > 0, "it is dead: the gradient of its unlabeled loss is always zero")
 
 
 def unlabeled_gradient(model: Any) -> float:
-    """The largest norm of the gradient of the unlabeled loss in a training."""
-    from robustssl.deep.estimator import unlabeled_gradients
+    """The largest norm of the gradient of the unlabeled loss during training."""
+    from robustssl.deep.together import unlabeled_gradients
 
     X, y, _, _ = blobs(0)
     model.set_params(net="mlp[width=16]")
@@ -212,8 +200,8 @@ SEEDS, MARGIN = 20, 0.01
 
 
 def is_not_worse_than_its_baseline(learner: Learner) -> None:
-    """On well-separated blobs, where unlabeled rows should help: the one-sided 95% bound of the
-    mean gain over 20 seeds is above -.01.
+    """On round clusters, where unlabeled rows should help: the one-sided 95% bound of the mean gain
+    over 20 seeds must be above -.01.
     """
     if learner.supervised:
         return
@@ -221,26 +209,22 @@ def is_not_worse_than_its_baseline(learner: Learner) -> None:
     require(bound > -MARGIN, f"it may be {-bound:.3f} worse than its baseline on blobs")
 
 
-@lru_cache(maxsize=8)
-def _accuracies(spec: str, task: Callable[[int], Task]) -> list[float]:
-    """Of every seed; kept, for many share a baseline."""
-    tasks = [task(seed) for seed in range(SEEDS)]
-    models = zip(Learner(spec).fit_all(tasks), tasks, strict=True)
+@cache  # many methods share a baseline
+def _accuracies(spec: str, draw: Callable[[int], ToyData]) -> list[float]:
+    """The accuracy for every seed."""
+    datasets = [draw(seed) for seed in range(SEEDS)]
+    models = zip(Learner(spec).fit_all(datasets), datasets, strict=True)
     return [float(np.mean(model.predict(X) == y)) for model, (_, _, X, y) in models]
 
 
-@lru_cache(maxsize=16)
-def _of_baseline(spec: str, task: Callable[[int], Task]) -> list[float]:
-    """Which many methods share."""
-    return _accuracies(spec, task)
-
-
-def least_gain(spec: str, task: Callable[[int], Task]) -> float:
-    """The lower end of the one-sided 95% interval of the gain over the baseline, paired by seed."""
+def least_gain(spec: str, draw: Callable[[int], ToyData]) -> float:
+    """The lower end of the one-sided 95% interval of the gain over the baseline, paired by seed,
+    on the datasets that `draw` makes of the seeds.
+    """
     baseline = registry.matched_baseline(spec)
     if baseline is None:
         raise BrokenContractError("it names no baseline: give it the attribute `baseline`")
-    gains = np.subtract(_accuracies(spec, task), _of_baseline(baseline, task))
+    gains = np.subtract(_accuracies(spec, draw), _accuracies(baseline, draw))
     spread = np.std(gains, ddof=1) / np.sqrt(SEEDS)
     return float(np.mean(gains) + student_t.ppf(0.05, SEEDS - 1) * spread)
 
@@ -258,5 +242,5 @@ ALGORITHM: tuple[Callable[[Learner], None], ...] = (
 
 
 def check_algorithm(spec: str) -> Iterator[tuple[str, str | None]]:
-    """Every contract by name, and what does not hold, or None."""
+    """The name of every contract and, if it is broken, what is wrong."""
     yield from verdicts(ALGORITHM, Learner(registry.canonical("algorithm", spec)))

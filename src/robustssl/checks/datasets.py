@@ -1,4 +1,4 @@
-"""What a dataset must hold."""
+"""The contracts of a dataset."""
 
 from collections.abc import Callable, Iterator
 
@@ -13,15 +13,16 @@ def is_named_and_owned(data: Dataset) -> None:
     lacking = {"classes", "owner", "licence"} - set(data.meta)
     require(not lacking, f"its meta lacks {', '.join(sorted(lacking))}")
     found = len(np.unique(data.y))
-    require(len(data.meta["classes"]) == found, f"it names other than its {found} classes")
+    named = len(data.meta["classes"])
+    require(named == found, f"meta names {named} classes, but y has {found}")
 
 
 def every_class_can_be_learned(data: Dataset) -> None:
     found = len(np.unique(data.y))
-    require(found >= 2, f"it has {found} class, and one cannot be told from another")
+    require(found >= 2, f"it has {found} class; a classifier needs at least 2")
     least = int(np.bincount(data.y).min())
     require(
-        least >= 3, f"a class has {least} rows; a label, a test and an unlabeled row make three"
+        least >= 3, f"a class has {least} rows; each needs a labeled, a test and an unlabeled row"
     )
 
 
@@ -32,4 +33,5 @@ DATASET: tuple[Callable[[Dataset], None], ...] = (
 
 
 def check_dataset(spec: str) -> Iterator[tuple[str, str | None]]:
+    """The name of every contract and, if it is broken, what is wrong."""
     yield from verdicts(DATASET, registry.dataset(registry.canonical("dataset", spec)))

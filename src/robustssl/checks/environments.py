@@ -1,4 +1,4 @@
-"""What an environment must hold: a curve moves because of t, and for no other reason."""
+"""The contracts of an environment: a curve moves because of t, and for no other reason."""
 
 import multiprocessing
 from collections.abc import Callable, Iterator
@@ -46,7 +46,7 @@ class Case:
 
 def case(spec: str, dataset: str, labels: int = 3, seed: int = 0) -> Case:
     if "access" in parse(spec)[1]:
-        raise InputError("access shows a learner less, or more, by design: check without it")
+        raise InputError("access hides or shows rows by design: check the environment without it")
     prepared = prepare(dataset, spec, labels, seed)
     raw = {t: prepared.environment.split(prepared.pools, t) for t in TS}
     return Case(spec, dataset, prepared, raw)
@@ -70,70 +70,74 @@ def labeled_and_test_rows_do_not_move(case: Case) -> None:
 
 
 def rows_are_what_they_were(case: Case) -> None:
-    """Labeled, test and consistent rows are the dataset's; what is left of an inconsistent one does
-    not depend on t.
+    """Labeled, test and consistent rows equal those of the dataset; an inconsistent row is the same
+    at every t.
     """
     if case.prepared.environment.scales:
         return
-    data, left = case.pools.data, dict[int, Any]()
+    data, seen = case.pools.data, dict[int, Any]()
     for t, split in case.raw.items():
         same = equal(split.X_test, data.X[split.test_rows])
         same &= equal(split.y_test, data.y[split.test_rows])
-        require(same, f"a test row at t = {t} is not the dataset's")
+        require(same, f"a test row at t = {t} differs from the dataset")
         labeled = slice(len(case.pools.labeled))
         same = equal(split.X[labeled], data.X[split.rows[labeled]])
         same &= equal(split.y[labeled], data.y[split.rows[labeled]])
-        require(same, f"a labeled row at t = {t} is not the dataset's")
+        require(same, f"a labeled row at t = {t} differs from the dataset")
         if case.by_column:
             continue
-        foreign = np.isin(split.rows, case.pools.inconsistent)
-        same = equal(split.X[~foreign], data.X[split.rows[~foreign]])
-        require(same, f"a consistent row at t = {t} is not the dataset's")
-        for row, x in zip(split.rows[foreign], split.X[foreign], strict=True):
-            same = np.array_equal(left.setdefault(int(row), x), x)
-            require(same, f"an inconsistent row looks otherwise at t = {t}")
+        changed = np.isin(split.rows, case.pools.inconsistent)
+        same = equal(split.X[~changed], data.X[split.rows[~changed]])
+        require(same, f"a consistent row at t = {t} differs from the dataset")
+        for row, x in zip(split.rows[changed], split.X[changed], strict=True):
+            same = np.array_equal(seen.setdefault(int(row), x), x)
+            require(same, f"an inconsistent row is different at t = {t}")
 
 
 def test_and_consistent_rows_are_like_the_labeled(case: Case) -> None:
-    """Of their classes and, where those are of one domain, of that domain."""
+    """They have the classes of the labeled rows and, where labeled and test rows share one domain,
+    that domain.
+    """
     data, labeled = case.pools.data, case.pools.labeled
     for name in ("test", "consistent"):
         rows = getattr(case.pools, name)
-        strange = np.setdiff1d(data.y[rows], data.y[labeled])
-        require(not len(strange), f"the {name} rows have classes that have no labels")
+        unknown = np.setdiff1d(data.y[rows], data.y[labeled])
+        require(not len(unknown), f"the {name} rows have classes that have no labels")
     test = case.pools.test
     if data.domain is not None and len(set(data.domain[np.concatenate([labeled, test])])) == 1:
-        foreign = set(data.domain[case.pools.consistent]) - set(data.domain[labeled])
-        require(not foreign, "consistent rows come from another domain than the labeled ones")
+        others = set(data.domain[case.pools.consistent]) - set(data.domain[labeled])
+        require(not others, "consistent rows come from another domain than the labeled ones")
 
 
 def nested(case: Case) -> None:
-    """From one t to the next, rows are only replaced: what came stays, what went is gone."""
-    clean, dirty = set(case.pools.consistent), set(case.pools.inconsistent)
+    """From one t to the next, no consistent row comes back and no inconsistent row leaves."""
+    consistent, inconsistent = set(case.pools.consistent), set(case.pools.inconsistent)
     if case.by_column:
         return
     before: tuple[set[int], set[int]] | None = None
     for t, rows in case.unlabeled.items():
-        now = set(rows) & clean, set(rows) & dirty
+        now = set(rows) & consistent, set(rows) & inconsistent
         if before:
             require(now[0] <= before[0], f"a consistent row comes back at t = {t}")
-            require(now[1] >= before[1], f"an inconsistent row goes at t = {t}")
+            require(now[1] >= before[1], f"an inconsistent row leaves at t = {t}")
         before = now
 
 
 def counts(case: Case) -> None:
-    """ceil(t n) of n rows are inconsistent; their number is constant, or grows by them alone."""
+    """Of n rows ceil(t n) are inconsistent. With mix=replace the number of unlabeled rows is
+    constant, with mix=add it grows by the inconsistent ones.
+    """
     mix, n = case.prepared.environment.mix, len(case.pools.inconsistent)
     for t, rows in case.unlabeled.items():
-        foreign = int(np.isin(rows, case.pools.inconsistent).sum())
+        found = int(np.isin(rows, case.pools.inconsistent).sum())
         expected = n if case.by_column else count(t, n)
-        require(foreign == expected, f"{foreign} rows are inconsistent at t = {t}, not {expected}")
+        require(found == expected, f"{found} rows are inconsistent at t = {t}, not {expected}")
         total = len(case.pools.consistent) + (count(t, n) if mix == "add" else 0)
         require(len(rows) == total, f"there are {len(rows)} unlabeled rows at t = {t}, not {total}")
 
 
 def columns_are_lost(case: Case) -> None:
-    """Where features go missing: ceil(t d) of them, and what is lost stays lost."""
+    """Where features go missing: of d features ceil(t d) are lost, and a lost one never returns."""
     if not case.by_column:
         return
     data, labeled = case.pools.data, len(case.pools.labeled)
@@ -159,13 +163,16 @@ def no_label_leaves(case: Case) -> None:
 
 
 def preprocessing_sees_neither_t_nor_test(case: Case) -> None:
-    """It is that of the labeled rows and the unlabeled ones of t = 0."""
+    """It depends on the labeled rows and the unlabeled rows at t = 0, and on no others."""
     data, seen = case.pools.data, case.raw[0.0]
     encoder = data.meta.get("encoder", "tfidf")
     expected = fit_preprocessing(data.X[seen.rows], data.kind, encoder)(seen.X_test)
     for t in TS:
         got = case.prepared.split(t).X_test
-        require(np.allclose(got, expected), f"preprocessing at t = {t} has seen more than it may")
+        require(
+            np.allclose(got, expected),
+            f"at t = {t} preprocessing depends on other rows",
+        )
 
 
 def the_same_in_another_process(case: Case) -> None:
@@ -177,12 +184,12 @@ def the_same_in_another_process(case: Case) -> None:
     ):
         require(
             pool.submit(_digests_there, *arguments).result() == digests,
-            "another process splits otherwise",
+            "another process makes other splits",
         )
 
 
 def _digests(case: Case) -> list[str]:
-    """Of the rows, and of what is left of them."""
+    """One digest per t, of row numbers and of what the rows hold."""
     splits = case.raw.values()
     return [digest(as_array(split.X), split.rows, split.y, split.test_rows) for split in splits]
 
@@ -206,5 +213,5 @@ ENVIRONMENT: tuple[Callable[[Case], None], ...] = (
 
 
 def check_environment(spec: str, dataset: str) -> Iterator[tuple[str, str | None]]:
-    """Every contract by name, and what does not hold, or None."""
+    """The name of every contract and, if it is broken, what is wrong."""
     yield from verdicts(ENVIRONMENT, case(registry.canonical("environment", spec), dataset))

@@ -1,35 +1,30 @@
 """Submissions: the records of a study as files that others can check and repeat.
 
 A submission is a folder of two files: `study.yaml`, which says which cells there are and how they
-were run, and `records.jsonl.gz`, which holds a success of each.
+were run, and `records.jsonl.gz`, which holds a success of each. One that is frozen is kept as it is
+when the code moves on: its study.yaml names the last commit under which its records were current
+and lists its cells, so that nothing of it is expanded or drawn by present code.
 """
 
-import gzip
-import random
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import yaml
 
 from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.errors import InputError
-from robustssl.execution.groups import are_nets, groups
-from robustssl.execution.worker import run_group
-from robustssl.records.files import read_records
-from robustssl.records.record import Record
-from robustssl.records.store import Store, shown
-from robustssl.splits import prepare
-from robustssl.studies.study import Study, study
+from robustssl.records.files import pack, read_records
+from robustssl.records.places import shown
+from robustssl.records.record import UNREADABLE, Record
+from robustssl.records.store import Store
+from robustssl.spec import parse
+from robustssl.studies.study import Study, read_study, study
 
 _RECORDS = "records.jsonl.gz"
-# Training turns the rounding of another device into other nets: as good on average, not each.
-NOISE = 0.03  # by which the mean score of a curve of nets may differ
-GROSS = 0.25  # by which that of one net may
 
 
 def submit(
@@ -40,7 +35,7 @@ def submit(
 ) -> Path:
     """Pack the records of a study into FOLDER/NAME; refused unless every cell has a success."""
     chosen = study(source)
-    keys = {registry.key(cell): cell for cell in chosen.cells()}
+    keys = {registry.key(cell) for cell in chosen.cells()}
     with Store(store, create=False) as opened:
         records = [r for r in opened.records() if r.error is None and r.key in keys]
     if len(records) < len(keys):
@@ -53,9 +48,8 @@ def submit(
         raise InputError(f"{place} is there already; give the submission another name")
     place.mkdir(parents=True)
     document = {"command": f"robustssl run {place.name}/study.yaml", **_document(chosen)}
-    (place / "study.yaml").write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
-    lines = [record.to_json() + "\n" for record in sorted(records, key=lambda r: r.cell)]
-    (place / _RECORDS).write_bytes(gzip.compress("".join(lines).encode(), mtime=0))
+    write_study(document, place)
+    pack(records, place / _RECORDS)
     return place
 
 
@@ -78,12 +72,20 @@ def _document(chosen: Study) -> dict[str, Any]:
     return {**document, "parts": list(map(_document, chosen.parts))} if chosen.parts else document
 
 
+def write_study(document: Mapping[str, Any], place: Path) -> None:
+    text = yaml.safe_dump(dict(document), sort_keys=False, width=100)
+    (place / "study.yaml").write_text(text, encoding="utf-8")
+
+
 @dataclass(frozen=True)
 class Submission:
-    """A study and the records that are said to be of it."""
+    """The cells that a study has, and the records that are said to be of them. `frozen` is the last
+    commit under which they were current, None if they should be so now.
+    """
 
-    study: Study
+    cells: frozenset[Cell]
     records: tuple[Record, ...]
+    frozen: str | None = None
 
     @classmethod
     def read(cls, folder: str | Path) -> "Submission":
@@ -91,117 +93,53 @@ class Submission:
         for name in ("study.yaml", _RECORDS):
             if not (place / name).is_file():
                 raise InputError(f"{place} is no submission: it lacks {name}")
-        document = yaml.safe_load((place / "study.yaml").read_text(encoding="utf-8"))
-        if not isinstance(document, dict):
-            raise InputError(f"{place / 'study.yaml'} holds no study")
+        document = read_study(place / "study.yaml")
         document.pop("command", None)
-        return cls(study(document), tuple(read_records(place / _RECORDS)))
+        frozen, blocks = document.pop("frozen", None), document.pop("cells", None)
+        records = tuple(read_records(place / _RECORDS, strict=True))
+        if frozen is None:
+            return cls(frozenset(study(document).cells()), records)
+        try:
+            cells = frozenset(cell for block in blocks for cell in _cells_of(**block))
+        except UNREADABLE as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise InputError(
+                f"cannot read the cells of {place / 'study.yaml'}: {reason}"
+            ) from error
+        return cls(cells, records, str(frozen))
 
 
-def validate(folder: str | Path, sample: int = 10, random_state: int | None = None) -> list[str]:
-    """What is wrong with a submission, a sentence each; nothing if it is sound.
-
-    `sample` cells are drawn at random and run again; those of nets with the whole of their curve.
-    """
-    try:
-        found = Submission.read(folder)
-    except InputError as error:
-        return [str(error)]
-    problems = [*_incomplete(found), *_outdated(found), *_other_splits(found)]
-    return [*problems, *_not_repeated(found, sample, random.Random(random_state))]
-
-
-def _incomplete(found: Submission) -> Iterator[str]:
-    """Cells that are missing, foreign, failed or there twice."""
-    expected = set(found.study.cells())
-    counts = Counter(record.cell for record in found.records)
-    for cell, count in counts.items():
-        if count > 1:
-            yield f"{_told(cell)} is there {count} times"
-        if cell not in expected:
-            yield f"{_told(cell)} is not of the study"
-    for record in found.records:
-        if record.error is not None:
-            yield f"{_told(record.cell)} failed: {record.error}"
-    missing: dict[str, list[Cell]] = defaultdict(list)
-    for cell in expected - set(counts):
-        curve = f"{cell.spec} on {cell.dataset} in {cell.environment} ({cell.labels} labels)"
-        missing[curve].append(cell)
-    for curve, cells in sorted(missing.items()):
-        seeds, ts = sorted({c.seed for c in cells}), sorted({c.t for c in cells})
-        yield f"{len(cells)} cells of {curve} are missing: seeds {_list(seeds)}, t = {_list(ts)}"
+def _cells_of(
+    methods: Sequence[str],
+    tasks: Sequence[Sequence[Any]],
+    ts: Sequence[float],
+    seeds: Sequence[int],
+) -> Iterator[Cell]:
+    """Every method on every task, at every t and seed."""
+    for method in methods:
+        name, options = parse(method)
+        params = tuple(sorted(options.items()))
+        for environment, dataset, labels in tasks:
+            for t in ts:
+                for seed in seeds:
+                    yield Cell(name, environment, dataset, labels, t, seed, params)
 
 
-def _list(numbers: Sequence[float]) -> str:
-    return ", ".join(f"{number:g}" for number in numbers)
-
-
-def _outdated(found: Submission) -> Iterator[str]:
-    for record in found.records:
-        then, now = tuple(record.versions), registry.versions(record.cell)
-        if then != now:
-            yield f"{_told(record.cell)} is of the versions {then}, now {now}: run it again"
-
-
-def _other_splits(found: Submission) -> Iterator[str]:
-    """Rows that a cell was run on, against those it should have been."""
-    splits: dict[tuple[Any, ...], str] = {}
-    for record in found.records:
-        cell = record.cell
-        said = record.provenance.get("split_digest")
-        if record.error is not None or (said is None and _answers_for_another(cell, found.study)):
-            continue
-        place = (cell.dataset, cell.environment, cell.labels, cell.seed, cell.t)
-        if place not in splits:
-            prepared = prepare(*place[:4])
-            splits[place] = prepared.environment.split(prepared.pools, cell.t).digest
-        if said != splits[place]:
-            yield f"{_told(cell)} was run on another split: {said}, not {splits[place]}"
-
-
-def _answers_for_another(cell: Cell, chosen: Study) -> bool:
-    """Whether one fit answers for it and another t, whose record has the digest."""
-    supervised = getattr(registry.algorithm(cell.algorithm), "supervised", False)
-    return bool(supervised) and cell.t != min(chosen.ts)
-
-
-def _not_repeated(found: Submission, sample: int, chance: random.Random) -> Iterator[str]:
-    """Scores of cells that are run again here."""
-    known = {r.cell: r for r in found.records if r.error is None}
-    whole = list(groups(sorted(known)))
-    for group in chance.sample(whole, min(sample, len(whole))):
-        pairs = [(known[again.cell], again) for again in run_group(group)]
-        near = GROSS if are_nets(group) else 1e-9
-        for record, again in pairs:
-            yield from _differences(record, again, near)
-        if are_nets(group):
-            yield from _mean_differences(pairs)
-
-
-def _differences(record: Record, again: Record, near: float) -> Iterator[str]:
-    if again.error is not None:
-        yield f"{_told(again.cell)} fails here: {again.error}"
-        return
-    for name, score in again.scores.items():
-        said = record.scores.get(name)
-        if said is None or abs(said - score) > near:
-            yield f"{_told(again.cell)} has the {name} {said}, and {score} when it is run again"
-
-
-def _mean_differences(pairs: Sequence[tuple[Record, Record]]) -> Iterator[str]:
-    first = pairs[0][0].cell
-    shared = set.intersection(*({*a.scores} & {*b.scores} for a, b in pairs))
-    for name in sorted(shared):
-        said, found = (np.mean([r.scores[name] for r in side]) for side in zip(*pairs, strict=True))
-        if abs(said - found) > NOISE:
-            yield (
-                f"{first.spec} on {first.dataset} in {first.environment} ({first.labels} labels) "
-                f"has the {name} {said:.4f} on average, and {found:.4f} when it is run again"
-            )
-
-
-def _told(cell: Cell) -> str:
-    return (
-        f"{cell.spec} on {cell.dataset} in {cell.environment} ({cell.labels} labels, "
-        f"t = {cell.t:g}, seed {cell.seed})"
-    )
+def blocks(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    """Cells as few blocks of methods x tasks x t x seeds."""
+    curves: dict[Any, set[tuple[float, int]]] = defaultdict(set)
+    for cell in cells:
+        curves[cell.spec, cell.task].add((cell.t, cell.seed))
+    methods: dict[Any, list[str]] = defaultdict(list)
+    for (spec, task), points in sorted(curves.items()):
+        ts, seeds = (tuple(sorted(set(values))) for values in zip(*points, strict=True))
+        if len(points) != len(ts) * len(seeds):
+            raise InputError(f"{spec} on {task.name} lacks a point: it cannot be frozen")
+        methods[task, ts, seeds].append(spec)
+    tasks: dict[Any, list[list[Any]]] = defaultdict(list)
+    for (task, ts, seeds), specs in methods.items():
+        tasks[tuple(specs), ts, seeds].append([task.environment, task.dataset, task.labels])
+    return [
+        {"methods": list(specs), "tasks": found, "ts": list(ts), "seeds": list(seeds)}
+        for (specs, ts, seeds), found in tasks.items()
+    ]

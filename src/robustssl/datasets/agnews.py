@@ -3,7 +3,8 @@
 import pandas as pd
 
 from robustssl.data import Dataset
-from robustssl.downloads.cache import Arrays, Source, cache, fetch_texts, texts
+from robustssl.downloads.cache import Arrays, Source, cache
+from robustssl.downloads.sources import fetch_texts, texts
 
 version = 1
 kind = "text"

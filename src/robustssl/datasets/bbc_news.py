@@ -1,7 +1,9 @@
 """BBC news (D. Greene and P. Cunningham, 2006)."""
 
 from robustssl.data import Dataset
-from robustssl.downloads.cache import Arrays, Carrier, Source, fetch_texts, texts
+from robustssl.downloads.cache import Arrays, Source
+from robustssl.downloads.packages import Carrier
+from robustssl.downloads.sources import fetch_texts, texts
 
 version = 1
 kind = "text"

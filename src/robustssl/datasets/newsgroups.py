@@ -3,7 +3,9 @@
 import pandas as pd
 
 from robustssl.data import Dataset
-from robustssl.downloads.cache import Arrays, Carrier, Source, fetch_texts, texts
+from robustssl.downloads.cache import Arrays, Source
+from robustssl.downloads.packages import Carrier
+from robustssl.downloads.sources import fetch_texts, texts
 
 version = 1
 kind = "text"

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from robustssl.data import Dataset
-from robustssl.downloads.cache import table
+from robustssl.downloads.sources import table
 from robustssl.errors import InputError, unknown
 
 version = 1

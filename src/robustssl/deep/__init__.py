@@ -1,6 +1,6 @@
-"""The deep engine: one loss function, a whole curve trained at once.
+"""The deep engine: a method is a loss function, and all models of a curve are trained at once.
 
-An algorithm's file needs nothing but what stands here.
+The names that the file of a deep algorithm needs; the types of its options are in `robustssl.spec`.
 """
 
 from torch import Tensor

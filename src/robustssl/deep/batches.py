@@ -1,8 +1,8 @@
-"""All the chance there is: which rows a step sees, and how they are changed.
+"""All random numbers of a training: which rows a step sees, and how its views change them.
 
-A model has its own generators, one for each thing that is drawn, and draws the same whatever it is
-stacked with. The numbers are drawn on the host, many steps at once, so that a model sees the same
-batches on every device.
+A model has its own generators, one for each thing that is drawn, so its draws do not depend on the
+models that it is stacked with. Numbers are drawn on the CPU, for many steps at once, so that a
+model sees the same batches on every device.
 """
 
 import json
@@ -15,10 +15,10 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from robustssl.views.families import VIEWS, Views
+from robustssl.views import VIEWS, Views
 
-BLOCK = 50  # steps whose rows are drawn at once, whatever else is drawn
-NUMBERS = 2**21  # about as many are drawn at once
+BLOCK = 50  # steps whose rows are drawn at once; the same for all methods
+NUMBERS = 2**21  # about how many are drawn at once
 ROWS = ("labeled", "unlabeled")
 
 Draw = Callable[[np.random.Generator, int], npt.NDArray[Any]]
@@ -26,7 +26,7 @@ Draw = Callable[[np.random.Generator, int], npt.NDArray[Any]]
 
 @dataclass(frozen=True)
 class Problem:
-    """The rows of one model, and the seed of its chance."""
+    """The rows that one model is trained on, and the seed of its random numbers."""
 
     X: npt.NDArray[Any]
     codes: npt.NDArray[np.intp]
@@ -35,14 +35,14 @@ class Problem:
 
 
 def start(build: Callable[[], torch.nn.Module], seed: int) -> torch.nn.Module:
-    """A net with the weights that a seed gives; the global generator stays as it is."""
+    """A net initialised from a seed; torch's global generator is left unchanged."""
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
         return build()
 
 
 class Batches:
-    """The rows of a stack on their device, and the batch of each step."""
+    """The rows of a stack on the device, and the batch of each step."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Batches:
         }
 
     def _stack(self, arrays: Sequence[npt.NDArray[Any]]) -> Tensor:
-        """Rows padded to the tallest; padding is never drawn."""
+        """Arrays padded to the length of the longest; padding is never drawn."""
         tallest = max(len(array) for array in arrays)
         first = arrays[0]
         stacked = np.zeros((len(arrays), max(tallest, 1), *first.shape[1:]), first.dtype)
@@ -91,7 +91,7 @@ class Batches:
         return tensor.to(self.dtype) if tensor.is_floating_point() else tensor
 
     def draw(self) -> dict[str, Tensor]:
-        """The chance of the next steps of every model."""
+        """The random numbers of the next steps of every model, on the CPU."""
         place = self._drawn % BLOCK
         if place == 0:
             self._block = {name: self._draw(name, BLOCK) for name in ROWS if name in self._buffers}
@@ -107,12 +107,12 @@ class Batches:
         return np.stack([draws[name](chance[name], steps) for draws, chance in pairs])
 
     def put(self, drawn: dict[str, Tensor]) -> None:
-        """What was drawn onto the device, behind the steps that are under way."""
+        """Copy what was drawn to the device, without waiting for the steps under way there."""
         for name, tensor in drawn.items():
             self._buffers[name].copy_(tensor, non_blocking=True)
 
     def at(self, step: Tensor) -> dict[str, Tensor]:
-        """The fields of the batch of a step among those drawn last, for every model."""
+        """The fields of `Batch` for every model in a step; its numbers must be drawn and put."""
         drawn = {
             name: buffer.index_select(1, step % self.chunk)[:, 0]
             for name, buffer in self._buffers.items()
@@ -135,18 +135,18 @@ class Batches:
         }
 
     def _view(self, rows: Tensor, chance: Tensor, strength: Any) -> Tensor:
-        """Models and their rows in one batch: a view is a matter of the row alone."""
+        """A view of the rows of all models in one call, since a view changes each row alone."""
         view = self.views.view(rows.flatten(0, 1), chance.flatten(0, 1), strength)
         return self.prepare(view).unflatten(0, rows.shape[:2]).to(self.dtype)
 
     def rows(self) -> dict[str, Tensor]:
-        """The fields of `Rows`: every row of every model as it is."""
+        """The fields of `Rows`: all rows of every model, unchanged."""
         x, unlabeled = self._plain(self.x), self._plain(self.unlabeled)
         labeled = {"x": x, "y": self.y, "labels": self.labels}
         return {**labeled, "unlabeled": unlabeled, "count": self.counts}
 
     def of(self, m: int) -> Tensor:
-        """The rows of a model, labeled and unlabeled, without padding."""
+        """The labeled and unlabeled rows of model m, without padding."""
         return torch.cat([self.x[m, : self.labels[m]], self.unlabeled[m, : self.counts[m]]])
 
     def _plain(self, rows: Tensor) -> Tensor:
@@ -154,11 +154,12 @@ class Batches:
         return plain.unflatten(0, rows.shape[:2]).to(self.dtype)
 
     def save(self) -> str:
-        """Where chance stands, between two blocks."""
+        """The states of all generators; call it between two blocks."""
         states = [{k: rng.bit_generator.state for k, rng in c.items()} for c in self._chance]
         return json.dumps(states)
 
     def load(self, saved: str, step: int) -> None:
+        """Continue from the states that were saved after this number of steps."""
         self._drawn = step
         for chance, states in zip(self._chance, json.loads(saved), strict=True):
             for name, state in states.items():
@@ -166,7 +167,7 @@ class Batches:
 
 
 def _rows(stacked: Tensor, index: Tensor) -> Tensor:
-    """Rows of each model by its own index."""
+    """The rows of each model at its own indices."""
     return stacked[torch.arange(len(stacked), device=stacked.device)[:, None], index]
 
 
@@ -177,7 +178,7 @@ def _draws(
     asked: Sequence[str],
     noise: Draw | None,
 ) -> dict[str, Draw]:
-    """What is drawn for a model, each a function of a generator and a number of steps."""
+    """The functions that draw for a model; each takes a generator and a number of steps."""
     labeled, unlabeled = sizes
 
     def view(size: int, strength: Any) -> Draw:
@@ -194,10 +195,10 @@ def _draws(
 
 
 def _indices(count: int, size: int) -> Draw:
-    """Rows without one twice in a batch, if there are as many as it takes: every epoch is a new
-    order, and what is left of it is dropped.
+    """Draws row numbers in epochs: each is a new random order, cut into batches, and its rest is
+    dropped. So no row is twice in a batch, unless there are fewer rows than a batch needs.
     """
-    whole = -(-size // count)  # times that a batch goes through all rows
+    whole = -(-size // count)  # how often a batch goes through all rows
     batches = max(1, count // size)
 
     def draw(rng: np.random.Generator, steps: int) -> npt.NDArray[np.int64]:

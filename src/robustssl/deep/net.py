@@ -1,4 +1,4 @@
-"""A net apart from its parameters, which are one vector: a stack of models is a matrix."""
+"""A net without its parameters, which are one vector; those of a stack of models are a matrix."""
 
 import copy
 from collections.abc import Callable, Mapping
@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-ALIGNED = 8  # numbers; an address that fast matrix products can start at
+ALIGNED = 8  # numbers; fast matrix products need addresses that are multiples of it
 
 
 class Headed(nn.Module):
-    """A net whose answer is a head, one layer, on features; methods may add heads of their own."""
+    """A net that is one linear layer, `head`, on `features`; methods may add their own heads."""
 
     head: nn.Linear
 
@@ -25,7 +25,7 @@ class Headed(nn.Module):
 
 
 class Whole(nn.Module):
-    """A net and the parts that a method trains beside it, called by their names."""
+    """A net and the modules that a method trains beside it, each called by its name."""
 
     def __init__(self, net: nn.Module, parts: Mapping[str, nn.Module]) -> None:
         super().__init__()
@@ -48,13 +48,13 @@ def _as_it_is(rows: Tensor) -> Tensor:
 
 
 class Net:
-    """`net(params, a, b)` is one pass over a and b, which so share their batch statistics.
-    `net.part("name", params, a, b)` is the same of one of a method's own `parts`, or of
-    `net.features` and `net.head`, of which the net is made.
+    """`net(params, a, b)` is one pass over a and b, which therefore share their batch statistics.
+    `net.part("name", params, a, b)` is the same for one of the method's `parts`, or for
+    `net.features` or `net.head`, the two halves of a `Headed` net.
 
-    It computes in `dtype` and answers in `exact`. `net.plain` is the same function in float64, in
-    operations that have derivatives of every kind: rounding would turn a direction of steepest
-    change.
+    It computes in `dtype` and returns `exact`. `net.plain` is the same function in float64, without
+    fused operations, for methods that differentiate with respect to rows: those operations lack
+    some derivatives, and rounding would change the direction of steepest ascent.
     """
 
     plain: "Net"
@@ -64,7 +64,7 @@ class Net:
         self.module, self.dtype = module, dtype
         self.exact = torch.float64 if dtype == torch.float64 else torch.float32
         free = {n: p for n, p in module.named_parameters() if p.requires_grad}
-        # Shapes that would shift those after them come last.
+        # Sizes that are not multiples of ALIGNED come last, so that all others stay aligned.
         self._names = sorted(free, key=lambda name: free[name].numel() % ALIGNED != 0)
         self._shapes = [free[name].shape for name in self._names]
         sizes = [shape.numel() for shape in self._shapes]
@@ -84,14 +84,14 @@ class Net:
             part.fused = False  # type: ignore[assignment]
         for parameter in self.plain.module.parameters():
             if parameter.requires_grad:
-                parameter.data = parameter.new_empty(0)  # others take its place in every call
+                parameter.data = parameter.new_empty(0)  # every call passes its own
 
     def to(self, device: torch.device) -> None:
         self.module.to(device, self.dtype)
         self.plain.module.to(device, self.plain.dtype)
 
     def pack(self, module: nn.Module) -> Tensor:
-        """The free parameters of a module as a vector."""
+        """The trainable parameters of a module as one vector."""
         named = dict(module.named_parameters())
         pieces = [named[name].detach().flatten() for name in self._names]
         return torch.cat([*pieces, torch.zeros(self._sizes[-1])])
@@ -102,11 +102,11 @@ class Net:
         return {name: piece.view(shape) for name, piece, shape in named}
 
     def __call__(self, params: Tensor, *inputs: Tensor) -> Any:
-        """The logits of each input; with batch statistics, unless they are fixed."""
+        """The logits for each input; BatchNorm uses the batch, unless its statistics are fixed."""
         return self._pass(params, inputs)
 
     def part(self, name: str, params: Tensor, *inputs: Tensor) -> Any:
-        """What a part makes of each input."""
+        """The output of a part for each input."""
         return self._pass(params, inputs, part=name)
 
     def _pass(self, params: Tensor, inputs: tuple[Tensor, ...], **options: str) -> Any:
@@ -120,19 +120,19 @@ class Net:
         return answer if len(inputs) == 1 else answer.split([len(part) for part in inputs])
 
     def served(self, statistics: dict[str, Tensor]) -> "Net":
-        """The net with statistics that stay, whatever the batch."""
+        """The net with fixed statistics, so that a row's answer does not depend on its batch."""
         net = copy.copy(self)
         net.fixed = statistics
         return net
 
     def prepare(self, rows: Tensor) -> Tensor:
-        """What the net makes of its input once, such as vectors of words; else the rows."""
+        """The rows after the net's own preparation, such as looking up word vectors, if any."""
         prepare: Any = getattr(self.module, "prepare", _as_it_is)
         prepared: Tensor = prepare(rows)
         return prepared
 
     def statistics(self, params: Tensor, batches: Callable[[], Any]) -> dict[str, Tensor]:
-        """The mean and variance that every BatchNorm met in one pass over the batches."""
+        """The mean and the variance of the input of every BatchNorm in one pass over batches."""
         layers = {n: m for n, m in self.module.named_modules() if isinstance(m, BatchNorm)}
         for layer in layers.values():
             layer.met = []
@@ -140,7 +140,7 @@ class Net:
             self(params, batch)
         found = {}
         for name, layer in layers.items():
-            if not layer.met:  # a part that does not answer
+            if not layer.met:  # of a part that predicting does not use
                 continue
             count, total, squares = (sum(part) for part in zip(*layer.met, strict=True))
             found[f"{name}.mean"] = total / count
@@ -151,13 +151,13 @@ class Net:
 
 
 class BatchNorm(nn.Module):
-    """Batch normalisation (Ioffe and Szegedy, 2015) that keeps nothing while it trains: its
-    statistics are those of the batch, or the ones that `Net` hands it.
+    """Batch normalisation (Ioffe and Szegedy, 2015) without running averages: its statistics are
+    those of the batch, or those that `Net` gives it.
     """
 
     mean: Tensor
     variance: Tensor
-    met: Any = None  # while statistics are taken: count, sum and sum of squares of each batch
+    met: Any = None  # in `Net.statistics`: count, sum and sum of squares of each batch
 
     def __init__(self, width: int, eps: float = 1e-5) -> None:
         super().__init__()

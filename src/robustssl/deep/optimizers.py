@@ -36,5 +36,5 @@ def update(
 
 
 def share(schedule: str, step: Tensor, steps: int) -> Tensor:
-    """The share of the learning rate that a step has; cosine: cos(7 pi / 16 step / steps)."""
+    """The factor of the learning rate in a step; cosine: cos(7 pi / 16 step / steps)."""
     return torch.cos(7 * math.pi / 16 * step / steps) if schedule == "cosine" else 1 + 0 * step

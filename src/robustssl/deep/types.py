@@ -1,4 +1,4 @@
-"""What the engine and an algorithm hand each other: the tensors of one model, without its stack."""
+"""What the engine passes to an algorithm: the tensors of one model, without its stack."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +12,8 @@ Loss = tuple[Tensor, Tensor, State]
 
 @dataclass(frozen=True)
 class Shape:
-    """What a model's state is sized by; `rows` counts the unlabeled ones, padding included; `row`
-    is the shape of one, as the net sees it.
+    """The sizes that a model's state may depend on: `rows`, the number of unlabeled rows with
+    padding, and `row`, the shape of one row as the net sees it.
     """
 
     rows: int
@@ -24,11 +24,11 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """What one step sees: a weak view of labeled rows with their classes, views of unlabeled ones,
-    and maybe a strong view of the labeled ones, `x_strong`.
+    """What one step sees: a weak view `x` of labeled rows with their classes `y`, views of
+    unlabeled rows, and optionally a strong view of the labeled rows, `x_strong`.
 
-    A view that the algorithm does not name in `views` is None. `index` holds the places of the
-    unlabeled rows, of which there are `rows` in all; `noise` is what the algorithm drew.
+    A view that the algorithm does not name in `views` is None. `index` holds the positions of the
+    unlabeled rows among all `rows` of them; `noise` is what the algorithm's `noise` drew.
     """
 
     x: Tensor
@@ -45,8 +45,8 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """All rows of a model, as `refresh` sees them. Labeled rows from `labels` on are padding, and
-    unlabeled ones from `count` on.
+    """All rows of a model, for `refresh`. Only the first `labels` labeled rows and the first
+    `count` unlabeled rows are real; the others are padding.
     """
 
     x: Tensor
@@ -57,10 +57,10 @@ class Rows:
 
 
 def one_hot(labels: Tensor, like: Tensor) -> Tensor:
-    """Rows of the identity, as wide as the rows of `like` and of its type."""
+    """Labels as one-hot rows, of the width and the dtype of `like`."""
     return (labels[:, None] == torch.arange(like.shape[-1], device=like.device)).to(like.dtype)
 
 
 def frozen(params: Tensor) -> Tensor:
-    """Parameters through which no gradient flows."""
+    """The same parameters, through which no gradient flows."""
     return params.detach()

@@ -1,1 +1,1 @@
-"""Getting data that are not at hand."""
+"""Getting data: the cache they are kept in, their sources, and packages that carry data."""

@@ -1,1 +1,1 @@
-"""Encoders: rows as vectors."""
+"""Encoders: images and texts as vectors, one encoder per file."""

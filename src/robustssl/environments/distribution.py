@@ -12,11 +12,11 @@ from robustssl.errors import InputError, unknown
 
 @dataclass(frozen=True, kw_only=True)
 class Distribution(Environment):
-    """t: share of unlabeled rows from the target: another domain or, for data without domains, the
-    half of each class that is far from its centre.
+    """t: the share of unlabeled rows from the target: another domain or, for data without domains,
+    the half of each class that is farther from its centre.
 
-    source, target: two domains; in a study, `each` stands for every one. Distances are taken on
-    standardised features.
+    source, target: two domains; in a study, `each` stands for every domain. Distances are measured
+    on standardised features.
     """
 
     source: str | None = None
@@ -26,7 +26,7 @@ class Distribution(Environment):
         if data.domain is not None:
             return self._domains(data, data.domain)
         if (self.source, self.target) != (None, None):
-            raise InputError(f"{data.name} has no domains, so no source and no target can be named")
+            raise InputError(f"{data.name} has no domains, so source and target must not be given")
         if data.kind != "tabular":
             raise InputError(f"{data.name} has no domains, which {data.kind} data need here")
         Z = StandardScaler().fit_transform(data.X)
@@ -40,9 +40,9 @@ class Distribution(Environment):
         return np.concatenate(near), np.concatenate(far)
 
     def pairs(self, data: Dataset) -> list[dict[str, str]]:
-        """Every ordered pair of domains; a source or a target that is named is kept."""
+        """Every ordered pair of domains with the source and the target that are named."""
         if data.domain is None:
-            raise InputError(f"{data.name} has no domains, so `each` names none")
+            raise InputError(f"{data.name} has no domains that `each` could stand for")
         names = list(dict.fromkeys(data.domain.tolist()))
         for name in {self.source, self.target} - {"each", None}:
             if name not in names:
@@ -66,7 +66,7 @@ class Distribution(Environment):
         source = self.source or next(name for name in names if name != self.target)
         target = self.target or next(name for name in names if name != source)
         if source == target:
-            raise InputError(f"source and target are both {source!r}")
+            raise InputError(f"source and target must differ, but are both {source!r}")
         rows = np.flatnonzero(domain == source), np.flatnonzero(domain == target)
         for name, part in zip((source, target), rows, strict=True):
             missing = np.setdiff1d(data.y, data.y[part])

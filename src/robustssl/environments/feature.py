@@ -12,18 +12,19 @@ from robustssl.errors import InputError
 
 @dataclass(frozen=True, kw_only=True)
 class Feature(Environment):
-    """t: share of features missing in every unlabeled row (tabular data), replaced by the mean of
-    the labeled rows; or share of rows without colour (images; grey ones lose half of their
-    pixels), or without half of their words (texts).
+    """t: for tabular data, the share of features that are missing in every unlabeled row and
+    replaced by their mean over the labeled rows. For images, the share of rows without colour; grey
+    images lose half of their pixels instead. For texts, the share of rows without half of their
+    words.
     """
 
     def divide(self, data: Dataset, rng: np.random.Generator) -> tuple[Rows, Rows]:
-        """Of each class half of the rows will be degraded; of tabular data, all unlabeled ones."""
+        """Half of the rows of each class will be degraded; of tabular data, all unlabeled rows."""
         if data.kind == "tabular":
             if self.mix == "add":
                 raise InputError(
-                    "tabular features go missing in every unlabeled row, so there is nothing to "
-                    "add (mix=add)"
+                    "mix=add is not possible: tabular features go missing in every unlabeled row, "
+                    "so there are no rows to add"
                 )
             return np.arange(len(data.y)), np.empty(0, np.intp)
         order = rng.permutation(len(data.y))
@@ -37,14 +38,18 @@ class Feature(Environment):
         return lose_columns(pools, rows, 0.0 if self.access == "consistent" else t), rows
 
     def degrade(self, pools: Pools, rows: Rows) -> Matrix:
-        """Half of an image, a text, or the features of a row that another environment chose."""
+        """The rows without colour, without half of their words, or without half of their features
+        if another environment chose rows of a table.
+        """
         lose: Any = {"tabular": lose_columns, "image": lose_colour, "text": lose_words}
         left: Matrix = lose[pools.data.kind](pools, rows)
         return left
 
 
 def lose_columns(pools: Pools, rows: Rows, share: float = 0.5) -> Matrix:
-    """The first ceil(share d) features of an order that the seed draws."""
+    """Replace the first ceil(share d) features, in an order drawn from the seed, by their mean over
+    the labeled rows.
+    """
     X, d = pools.data.X, pools.data.X.shape[1]
     lost = np.random.default_rng(pools.seed).permutation(d)[: count(share, d)]
     left: Matrix = X[rows]
@@ -53,7 +58,9 @@ def lose_columns(pools: Pools, rows: Rows, share: float = 0.5) -> Matrix:
 
 
 def lose_colour(pools: Pools, rows: Rows) -> Matrix:
-    """The first channel over all three; a grey image loses half of its pixels, each its own."""
+    """Copy the first channel to all three; a grey image loses half of its pixels, drawn for each
+    image.
+    """
     whole: Matrix = pools.data.X[rows]
     left = np.repeat(whole[..., :1], whole.shape[-1], axis=-1)
     for i in np.flatnonzero((left == whole).all((1, 2, 3))):
@@ -64,7 +71,7 @@ def lose_colour(pools: Pools, rows: Rows) -> Matrix:
 
 
 def lose_words(pools: Pools, rows: Rows) -> Matrix:
-    """Half of the words, in their order; a text of one word keeps it."""
+    """Drop half of the words and keep the order of the others; a text of one word keeps it."""
     left = np.empty(len(rows), object)
     for i, row in enumerate(rows):
         words = np.array(pools.data.X[row].split(), object)

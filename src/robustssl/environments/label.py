@@ -11,7 +11,7 @@ from robustssl.errors import InputError
 
 @dataclass(frozen=True, kw_only=True)
 class Label(Environment):
-    """t: share of unlabeled rows of unknown classes; the first (K + 1) // 2 classes are known."""
+    """t: the share of unlabeled rows of unknown classes; the first (K + 1) // 2 are known."""
 
     paired = False
 
@@ -22,8 +22,8 @@ class Label(Environment):
         classes = len(np.unique(data.y))
         if self.known(classes) < 2:
             raise InputError(
-                "the label environment keeps two known classes or more, so it needs three; "
-                f"{data.name} has {classes}"
+                "the label environment has at least two known classes and one unknown, so it needs "
+                f"three; {data.name} has {classes}"
             )
         is_known = data.y < self.known(classes)
         return np.flatnonzero(is_known), np.flatnonzero(~is_known)

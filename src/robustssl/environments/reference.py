@@ -1,12 +1,13 @@
-"""The construction of the published benchmark (Jia et al., ICLR 2024), row for row.
+"""The splits of the published benchmark (Jia et al., ICLR 2024), row for row.
 
-Only for laying our numbers beside the published ones. It is not our protocol: unlabeled rows hold
-test rows at t = 0, raising t also takes consistent rows away and changes how many there are, and
-unlabeled rows are scaled apart from the labeled ones.
+Only for comparing our numbers with the published ones; it is not our protocol. At t = 0 unlabeled
+rows include test rows; a larger t also removes consistent rows and changes the number of unlabeled
+rows; and unlabeled rows are standardised separately from the labeled ones.
 """
 
 import math
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,35 +17,33 @@ from sklearn.preprocessing import StandardScaler
 from robustssl.cell import Cell
 from robustssl.data import Dataset, Pools, Rows, Split
 from robustssl.environments import Environment, Matrix
-from robustssl.errors import InputError, unknown
-
-_KINDS = ("distribution", "label", "feature")
+from robustssl.errors import InputError
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reference(Environment):
-    """The published benchmark's own splits, for comparison; kind: distribution, label, feature."""
+    """The splits of the published benchmark. kind: distribution, label or feature."""
 
-    kind: str = "distribution"
+    kind: Literal["distribution", "label", "feature"] = "distribution"
 
     scales = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if (self.mix, self.access, self.test, self.unlabeled) != ("replace", "all", None, None):
-            raise InputError("the reference environment takes no option but its kind")
-        if self.kind not in _KINDS:
-            raise unknown("kind of reference environment", self.kind, _KINDS)
+            raise InputError("the reference environment has no option but kind")
 
     def known(self, classes: int) -> int:
         return (classes + 1) // 2 if self.kind == "label" else classes
 
     def chance(self, cell: Cell) -> int:
-        """The seed itself: every draw starts anew from it, as theirs did."""
+        """The seed itself: as in the published code, every draw starts from it again."""
         return cell.seed
 
     def pools(self, data: Dataset, labels: int, rng: int) -> Pools:
-        """`consistent` is their source (labeled and test rows too), `inconsistent` their target."""
+        """`consistent` is their source, including labeled and test rows; `inconsistent` is their
+        target.
+        """
         if data.kind != "tabular":
             raise InputError(
                 f"the reference environment is for tabular data; {data.name} is {data.kind}"
@@ -77,14 +76,14 @@ class Reference(Environment):
         return X, pools.inconsistent
 
     def _band(self, pools: Pools, label: int, t: float) -> Rows:
-        """A fifth of a class's far half, farther for larger t; at t = 0 as many near rows."""
+        """A fifth of a class's far half, farther out for larger t; at t = 0 as many near rows."""
         y = pools.data.y
         near: Rows = pools.consistent[y[pools.consistent] == label]
         far: Rows = pools.inconsistent[y[pools.inconsistent] == label]
         if t == 0:
             order = np.random.RandomState(pools.seed).permutation(len(near))
             return near[order[: math.ceil(0.2 * len(far))]]
-        # As coded: 0.8 - 0.2 is a little over 0.6, and the ceiling feels it.
+        # As in their code: 0.8 - 0.2 is slightly more than 0.6, which changes the ceiling.
         return far[max(math.ceil(len(far) * (t - 0.2)), 0) : math.ceil(len(far) * t)]
 
     def _mixture(self, pools: Pools, t: float) -> Rows:
@@ -121,7 +120,9 @@ def _near_and_far(data: Dataset) -> tuple[Rows, Rows]:
 
 
 def _cut(data: Dataset, rows: Rows, n: int, seed: int) -> tuple[Rows, Rows]:
-    """n of the rows, stratified, and the others; none or all of them without a draw."""
+    """n of the rows, stratified by class, and the others; nothing is drawn if n is none or all of
+    them.
+    """
     if n in (0, len(rows)):
         return rows[:n], rows[n:]
     try:
@@ -129,5 +130,7 @@ def _cut(data: Dataset, rows: Rows, n: int, seed: int) -> tuple[Rows, Rows]:
             rows, train_size=n, test_size=len(rows) - n, stratify=data.y[rows], random_state=seed
         )
     except ValueError as error:
-        raise InputError(f"the reference cannot take {n} of {len(rows)} rows: {error}") from error
+        raise InputError(
+            f"the reference environment cannot draw {n} of {len(rows)} rows: {error}"
+        ) from error
     return first, second

@@ -6,7 +6,6 @@ from itertools import groupby
 
 from robustssl import registry
 from robustssl.cell import Cell
-from robustssl.spec import parse
 
 Group = tuple[Cell, ...]
 
@@ -26,13 +25,13 @@ def groups(cells: Sequence[Cell]) -> Iterator[Group]:
 
 def are_nets(group: Group) -> bool:
     """Whether the models of a group are fitted together, and on a GPU if there is one."""
-    return hasattr(registry.algorithm(group[0].algorithm), "fit_together")
+    return registry.about("algorithm", group[0].algorithm).family == "deep"
 
 
 def fit_of(cell: Cell) -> Cell:
     """The first of the cells that have the same fit: a supervised algorithm sees no t. (A ceiling,
     `access=labels`, shows labels that depend on t even to such an algorithm.)
     """
-    supervised = getattr(registry.algorithm(cell.algorithm), "supervised", False)
-    ceiling = parse(cell.environment)[1].get("access") == "labels"
+    ceiling = cell.task.access == "ceiling"
+    supervised = registry.about("algorithm", cell.algorithm).supervised
     return replace(cell, t=0.0) if supervised and not ceiling else cell

@@ -9,14 +9,14 @@ from typing import Any
 
 from robustssl import registry
 from robustssl.cell import Cell
-from robustssl.execution.groups import Group, groups
+from robustssl.execution.groups import Group, are_nets, groups
 from robustssl.execution.run import (
     count_workers,
     missing_cells,
     refuse_changed_files,
     refuse_impossible_options,
 )
-from robustssl.execution.status import Place, place_of, seconds_a_cell
+from robustssl.execution.status import Place, place_of, seconds_a_cell, totals_of
 from robustssl.execution.worker import run_group
 from robustssl.records.store import Store, exists
 from robustssl.studies.study import Study, study
@@ -57,7 +57,8 @@ def plan(
         with Store(store, create=False) as opened:
             refuse_changed_files(chosen, opened)
             cells = missing_cells(chosen, opened, retry)
-            keys, times = {registry.key(cell) for cell in every}, seconds_a_cell(opened.totals())
+            times = seconds_a_cell(totals_of(opened.counts()))
+            keys = {registry.key(cell) for cell in every}
             done, failed = len(keys & opened.done()), len(keys & opened.failed())
     tasks: dict[Place, list[Cell]] = defaultdict(list)
     for cell in cells:
@@ -87,7 +88,7 @@ def _trial(tasks: Mapping[Place, Sequence[Cell]]) -> tuple[dict[Place, float], t
 def _brief(group: Group, steps: int = 20) -> tuple[Group, float]:
     """The group, trained for a few steps if it counts them, and the share that these are."""
     all_steps = getattr(registry.estimator(group[0].algorithm, **dict(group[0].params)), "steps", 0)
-    if not hasattr(registry.algorithm(group[0].algorithm), "fit_together") or all_steps <= steps:
+    if not are_nets(group) or all_steps <= steps:
         return group, 1.0
     params = tuple(sorted({**dict(group[0].params), "steps": steps}.items()))
     return tuple(replace(cell, params=params) for cell in group), steps / all_steps

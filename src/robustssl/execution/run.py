@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import closing, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,18 @@ from robustssl.execution.engines import local
 from robustssl.execution.groups import Group, are_nets, groups
 from robustssl.execution.limits import Limits
 from robustssl.execution.progress import watch
-from robustssl.execution.status import Outline, Place, Status, place_of, seconds_a_cell, status
+from robustssl.execution.status import (
+    Outline,
+    Place,
+    Status,
+    place_of,
+    seconds_a_cell,
+    status,
+    totals_of,
+)
 from robustssl.execution.worker import run_group
-from robustssl.records.store import Store, url_of
+from robustssl.records.places import url_of
+from robustssl.records.store import Store
 from robustssl.spec import parse
 from robustssl.studies.study import Study, study
 
@@ -69,7 +79,7 @@ def run(
             checkpoints=checkpoints,
             limits=limits,
         )
-        waiting = _longest_first(groups(cells), seconds_a_cell(opened.totals()))
+        waiting = _longest_first(groups(cells), seconds_a_cell(totals_of(opened.counts())))
         count = count_workers(workers, len(cells))
         if engine == "ray":
             from robustssl.execution.engines import ray
@@ -84,7 +94,7 @@ def run(
             closing(results),
         ):
             for records in results:
-                opened.add_all(records)
+                opened.add_all([replace(r, method=chosen.methods[r.cell.spec]) for r in records])
                 for record in records:
                     seen.step(record.error is not None)
     with suppress(OSError):
@@ -110,7 +120,7 @@ def _checkpoints(store: str | Path) -> Path:
 
 def refuse_impossible_options(chosen: Study) -> None:
     """What would fail every cell of a method, before the first."""
-    for spec in chosen.algorithms:
+    for spec in chosen.methods:
         check = getattr(registry.estimator(spec), "_check_options", None)
         if check is not None:
             check()

@@ -4,15 +4,19 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ValidationError
 
+from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.errors import InputError
-from robustssl.records.store import Store, failures
+from robustssl.records import catalog
+from robustssl.records.frame import CURVE, Present, are_older, newest
+from robustssl.records.store import Store
+from robustssl.spec import parse
 from robustssl.studies.study import CurveName, Study, study
 
 
@@ -40,13 +44,41 @@ class Status:
 
 def status(store: str | Path, of: str | Path | Mapping[str, Any] | Study | None = None) -> Status:
     """What a store holds; with a study, of its cells alone and how many are missing."""
+    chosen = None if of is None else study(of)
     with Store(store, create=False) as opened:
-        bad = failures(opened.frame(failed_only=True))
-        if of is not None:
-            return _progress(Outline.of(study(of)), opened, bad)
+        tried, every = opened.frame(failed_only=True), opened.counts()
+        present = newest([tried, every], catalog.version if chosen is None else _present(chosen))
+        bad = tried[~are_older(tried, present)].drop_duplicates("key", keep="last")
+        if chosen is not None:
+            return _progress(Outline.of(chosen), opened, bad, present)
         outlines = Outline.kept(opened)
-        known = [(o.title, _progress(o, opened, bad)) for o in outlines if not o.is_part(outlines)]
-        return _status(opened.totals(), bad, studies=tuple(known))
+        known = [
+            (o.title, _progress(o, opened, bad, present))
+            for o in outlines
+            if not o.is_part(outlines)
+        ]
+        return _status(totals_of(every, present), bad, studies=tuple(known))
+
+
+def _present(chosen: Study) -> Present:
+    """The present versions of what a study names, also where it is not built in."""
+    specs = {
+        "algorithm": chosen.algorithms,
+        "environment": chosen.environments,
+        "dataset": chosen.datasets,
+    }
+    named = {(kind, parse(spec)[0]) for kind, every in specs.items() for spec in every}
+
+    def present(kind: str, name: str) -> int | None:
+        known = (kind, name) in named
+        return registry.version(cast(Any, kind), name) if known else catalog.version(kind, name)
+
+    return present
+
+
+def totals_of(counts: pd.DataFrame, present: Present | None = None) -> pd.DataFrame:
+    """What a store counts, with `stale` for what is of another version than the present one."""
+    return counts.assign(stale=are_older(counts, present or newest([counts])))
 
 
 def _status(totals: pd.DataFrame, bad: pd.DataFrame, missing: int = 0, **more: Any) -> Status:
@@ -105,11 +137,11 @@ class Outline(BaseModel):
             raise InputError(f"{store.place} holds a study that cannot be read: {error}") from error
 
 
-def _progress(outline: Outline, store: Store, bad: pd.DataFrame) -> Status:
+def _progress(outline: Outline, store: Store, bad: pd.DataFrame, present: Present) -> Status:
     """How far a study is, counted by the database: a store may hold millions of records."""
-    ts, seeds, names = outline.ts, outline.seeds, ["algorithm", "environment", "dataset", "labels"]
+    ts, seeds, names = outline.ts, outline.seeds, CURVE
     curves = pd.MultiIndex.from_tuples(outline.curves, names=names)
-    every = store.totals(ts, seeds)
+    every = totals_of(store.counts(ts, seeds), present)
     totals, bad = (
         frame[frame.set_index(names).index.isin(curves)]
         for frame in (every, bad[bad.t.isin(ts) & bad.seed.isin(seeds)])

@@ -17,7 +17,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, r
 from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.data import Split, digest
-from robustssl.execution.groups import Group, fit_of
+from robustssl.execution.groups import Group, are_nets, fit_of
 from robustssl.execution.limits import UNLIMITED, Limits, OverTime
 from robustssl.execution.provenance import provenance
 from robustssl.records.record import Record
@@ -101,7 +101,9 @@ def _failure(cell: Cell, error: BaseException, made_with: Mapping[str, Any]) -> 
         reason = f"{type(error).__name__}, which cannot say why"
     log = "".join(traceback.format_exception(error))
     reason, log = (text.encode(errors="backslashreplace").decode() for text in (reason, log))
-    return Record(cell, registry.versions(cell), error=reason, provenance=made_with, log=log)
+    method = registry.describe(cell.spec)
+    versions = registry.versions(cell)
+    return Record(cell, versions, error=reason, provenance=made_with, log=log, method=method)
 
 
 def _run(cells: Sequence[Cell], keep_predictions: bool, checkpoints: Path | None) -> list[Record]:
@@ -124,9 +126,9 @@ def _prepare(job: _Job) -> None:
     """The model, and the rows it is fitted to. Models that are fitted together share their chance
     with those of other algorithms: start, labeled batches and views differ by the method alone.
     """
-    cell, kind = job.cell, registry.algorithm(job.cell.algorithm)
+    cell = job.cell
     prepared = prepare(cell.dataset, cell.environment, cell.labels, cell.seed)
-    together = hasattr(kind, "fit_together")
+    together = are_nets((cell,))
     job.split = prepared.split(cell.t, views=together)
     job.aside = prepared.aside(views=together)
     job.model = registry.estimator(cell.algorithm, **dict(cell.params))
@@ -135,12 +137,14 @@ def _prepare(job: _Job) -> None:
         own = () if together else ("algorithm",)
         chance = named.rng(*own, "dataset", "labels", "seed").integers(2**31)
         job.model.set_params(random_state=int(chance))
-    job.made_with["dataset_sha256"] = prepared.pools.data.sha256
+    data = prepared.pools.data
+    job.made_with["data"] = {"name": data.name, "kind": data.kind}
+    job.made_with["dataset_sha256"] = data.sha256
     job.made_with["split_digest"] = job.split.digest
 
 
 def _fit(jobs: Sequence[_Job], checkpoints: Path | None) -> None:
-    if jobs and hasattr(jobs[0].model, "fit_together"):
+    if jobs and are_nets((jobs[0].cell,)):
         models, rows = [job.model for job in jobs], [(job.split.X, job.split.y) for job in jobs]
         try:
             errors = jobs[0].model.fit_together(models, rows, checkpoints=checkpoints)
@@ -168,6 +172,8 @@ def _score(job: _Job, seconds: float, keep_predictions: bool) -> Record:
         digest=digest(job.split.test_rows, predicted),
         predictions=tuple(predicted.tolist()) if keep_predictions else None,
         provenance={**job.made_with, **getattr(job.model, "trained_with_", {})},
+        method=registry.describe(job.cell.spec),
+        test_rows=len(job.split.test_rows),
     )
 
 

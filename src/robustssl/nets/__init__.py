@@ -1,4 +1,6 @@
-"""Nets, one a file: made of the shape of a row and the number of classes, they give logits.
+"""Nets, one per file. A net is made from the shape of a row and the number of classes, and returns
+logits.
 
-`stacks = False` says that many are trained quicker one after the other than together.
+`stacks = False` says that training several one after the other is faster than training them
+together.
 """

@@ -1,8 +1,8 @@
-"""Attention of few tokens: softmax(q k' / sqrt(width)) v, head by head.
+"""Attention for few tokens: softmax(q k' / sqrt(width)) v for each head.
 
-A row of a table has a dozen tokens. Products so small keep a GPU waiting, so there one program does
-a whole head of a row, forwards and backwards, in registers. Everywhere else it is two matrix
-products.
+A row of a table has about a dozen tokens, and such small products leave a GPU mostly idle. So
+there, one program computes a whole head of a row, forwards and backwards, in registers. Everywhere
+else it is two matrix products.
 """
 
 import math
@@ -12,13 +12,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-MOST_TOKENS = 64  # what fits into the registers of a program
+MOST_TOKENS = 64  # as many as fit into the registers of a program
 HAS_TRITON = find_spec("triton") is not None
 
 
 def attention(triples: Tensor, heads: int, some: int, fused: bool = True) -> Tensor:
-    """Of the first `some` tokens to all: (rows, some, width) from their queries, keys and values,
-    (rows, tokens, 3 width).
+    """Attention from the first `some` tokens to all: (rows, some, width), from the queries, keys
+    and values of all tokens, (rows, tokens, 3 width).
     """
     fits = triples.is_cuda and triples.shape[1] <= MOST_TOKENS and triples.dtype != torch.float64
     if fits and fused and HAS_TRITON:
@@ -71,6 +71,6 @@ fused_attention.register_autograd(_pull, setup_context=_keep)
 
 @fused_attention.register_vmap
 def _(info: Any, in_dims: Any, triples: Tensor, heads: int, some: int) -> Any:
-    """The rows of all models are rows of one."""
+    """Compute the rows of all models in one call."""
     rows = triples.movedim(in_dims[0], 0).flatten(0, 1)
     return fused_attention(rows, heads, some).unflatten(0, (info.batch_size, -1)), 0

@@ -1,4 +1,4 @@
-"""Attention of few tokens, a head of a row in each program (Triton)."""
+"""Attention for few tokens in Triton; each program computes one head of one row."""
 
 # mypy: ignore-errors
 import math
@@ -12,7 +12,7 @@ from torch import Tensor
 
 @triton.jit
 def _load(start, tokens, stride, width, TOKENS: tl.constexpr, WIDTH: tl.constexpr):
-    """A head's part of the tokens as a (TOKENS, WIDTH) block, zeros beyond it."""
+    """A head's part of the tokens as a (TOKENS, WIDTH) block, with zeros outside."""
     token, place = tl.arange(0, TOKENS)[:, None], tl.arange(0, WIDTH)[None, :]
     inside = (token < tokens) & (place < width)
     return tl.load(start + token * stride + place, mask=inside, other=0.0)
@@ -55,7 +55,7 @@ def _backward(
     triples, change, of_triples, some, tokens, heads, width, scale,
     TOKENS: tl.constexpr, WIDTH: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """Queries that were not asked get zeros, as their change is zero."""
+    """Queries that were not used get zeros, since the gradient at them is zero."""
     row, head = (tl.program_id(0) // heads).to(tl.int64), tl.program_id(0) % heads
     whole = heads * width
     place = row * tokens * 3 * whole + head * width

@@ -1,4 +1,4 @@
-"""Rows as nets see them."""
+"""The shapes of rows that nets take."""
 
 import math
 
@@ -12,10 +12,17 @@ def is_image(shape: Shape) -> bool:
 
 
 def width(shape: Shape) -> int:
-    """The numbers in a row: features, or pixels; of a text in versions, those of one version."""
+    """The number of inputs of a net: features or pixels; of a text in versions, those of one
+    version.
+    """
     return math.prod(shape) if is_image(shape) else shape[0]
 
 
 def centred(images: Tensor) -> Tensor:
-    """Of [0, 1], by constants: what the rows are like must not decide how they are scaled."""
+    """Images in [0, 1], shifted and scaled by constants: the scale must not depend on the rows."""
     return (images - 0.5) * 4
+
+
+def flat(rows: Tensor) -> Tensor:
+    """One vector for each row: its features, or its centred pixels."""
+    return centred(rows).flatten(1) if rows.ndim == 4 else rows

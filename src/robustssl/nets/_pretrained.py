@@ -1,4 +1,4 @@
-"""Bodies that others have trained."""
+"""Pretrained models."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from robustssl.errors import InputError
 
 
 def pretrained(weights: str) -> Any:
-    """The model in a folder or on the hub, of transformers, in single precision and without
+    """A model of transformers, from a folder or from the hub, in single precision and without
     dropout.
     """
     try:
@@ -17,13 +17,13 @@ def pretrained(weights: str) -> Any:
             "a pretrained net needs transformers: pip install 'robustssl[text]'"
         ) from error
     logging.disable_progress_bar()
-    logging.set_verbosity_error()  # the head that is left out would be reported at every load
+    logging.set_verbosity_error()  # or every load would report that the head is left out
     try:
         config = AutoConfig.from_pretrained(weights)
         for name, value in config.to_dict().items():
             if "dropout" in name and isinstance(value, float):
                 setattr(config, name, 0.0)
-        # Attention that is fused has no forward derivative.
+        # Fused attention has no forward derivative.
         body, found = AutoModel.from_pretrained(
             weights, config=config, attn_implementation="eager", output_loading_info=True
         )

@@ -10,21 +10,20 @@ from robustssl.errors import InputError
 from robustssl.nets._attention import attention
 from robustssl.nets._inputs import Shape, is_image
 from robustssl.nets._inputs import width as width_of
+from robustssl.spec import Count
 
 
 class FTTransformer(Headed):
-    """Every feature is a token; the answer is read from a token of its own, the first."""
+    """Every feature is a token; the logits are computed from an additional first token."""
 
     def __init__(
-        self, shape: Shape, classes: int, *, layers: int = 8, width: int = 192, heads: int = 8
+        self, shape: Shape, classes: int, *, layers: Count = 8, width: Count = 192, heads: Count = 8
     ) -> None:
         super().__init__()
         if is_image(shape):
-            raise InputError("ft_transformer takes rows of a table; for images take wide_resnet")
-        if layers < 1 or heads < 1 or width % heads:
-            raise InputError(
-                f"a width of {width} cannot be shared by {heads} heads of {layers} layers"
-            )
+            raise InputError("ft_transformer takes rows of a table; use wide_resnet for images")
+        if width % heads:
+            raise InputError(f"width must be a multiple of heads, got {width} and {heads}")
         features, bound = width_of(shape), 1 / math.sqrt(width)
         self.scale = nn.Parameter(torch.empty(features, width).uniform_(-bound, bound))
         self.shift = nn.Parameter(torch.empty(features, width).uniform_(-bound, bound))
@@ -38,13 +37,13 @@ class FTTransformer(Headed):
         tokens = torch.cat([self.answer.expand(len(x), 1, -1), tokens], 1)
         for block in self.blocks[:-1]:
             tokens = block(tokens, tokens.shape[1])
-        answer = self.blocks[-1](tokens, 1)[:, 0]  # of the last, no other is read
+        answer = self.blocks[-1](tokens, 1)[:, 0]  # the other tokens are not used any more
         features: Tensor = self.norm(answer).relu()
         return features
 
 
 class _Norm(nn.LayerNorm):
-    """The library's, which on a GPU has no forward derivative in bfloat16, or its formula."""
+    """torch's LayerNorm, or its formula: torch's has no forward derivative in bfloat16 on a GPU."""
 
     fused = True
 
@@ -57,8 +56,8 @@ class _Norm(nn.LayerNorm):
 
 
 class _Block(nn.Module):
-    """Attention of the first `some` tokens to all, then a gated layer for each of them. The first
-    block has no norm before its attention.
+    """Attention from the first `some` tokens to all, then a gated layer for each of them. The first
+    block does not normalise before its attention.
     """
 
     fused = True
@@ -83,6 +82,8 @@ class _Block(nn.Module):
 
 
 def _each(layer: nn.Linear, tokens: Tensor) -> Tensor:
-    """A layer for every token, as one matrix product even where a stack has a weight each."""
+    """Apply a layer to every token, as one matrix product even if each model of a stack has its own
+    weight.
+    """
     done: Tensor = layer(tokens.flatten(0, 1))
     return done.unflatten(0, tokens.shape[:2])

@@ -1,4 +1,4 @@
-"""ResNet-50 (He et al., 2016: arXiv:1512.03385), trained on ImageNet by others."""
+"""ResNet-50 (He et al., 2016: arXiv:1512.03385), pretrained on ImageNet."""
 
 from typing import Any, Self
 
@@ -14,10 +14,11 @@ MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet
 
 
 class ResNet50(Headed):
-    """A pretrained ResNet, of any depth, with a new head; grey images are seen as coloured ones.
+    """A pretrained ResNet of any depth, with a new head; grey images get three equal channels.
 
-    weights: a folder or a name on the hub; frozen: train the head alone, on features normalised
-    by the statistics that came with the weights.
+    weights: a folder or a name on the hub.
+    frozen: train only the head, on features normalised by the statistics that come with the
+    weights.
     """
 
     stacks = False
@@ -48,20 +49,22 @@ class ResNet50(Headed):
         self.train()
 
     def train(self, mode: bool = True) -> Self:
-        """A frozen body never trains: its statistics are its own."""
+        """A frozen body is never in training mode, so that it keeps its own statistics."""
         super().train(mode)
         if self.frozen:
             self.body.eval()
         return self
 
     def features(self, x: Tensor) -> Tensor:
-        coloured = (x - self.mean) / self.deviation  # three channels also of one
+        coloured = (x - self.mean) / self.deviation  # a single channel becomes three
         features: Tensor = self.body(coloured).pooler_output.flatten(1)
         return features
 
 
 def _replace_norms(body: Any) -> None:
-    """Batch normalisation as `Net` knows it, with the weights and the statistics there are."""
+    """Replace batch normalisation by the layer that `Net` knows, with the same weights and
+    statistics.
+    """
     for part in list(body.modules()):
         for name, old in part.named_children():
             if isinstance(old, nn.BatchNorm2d):

@@ -1,4 +1,4 @@
-"""A transformer that reads texts, trained by others (Devlin et al., 2019: arXiv:1810.04805)."""
+"""Text encoder (BERT: Devlin et al., 2019, arXiv:1810.04805), pretrained."""
 
 from typing import Any
 
@@ -12,11 +12,12 @@ from robustssl.nets._pretrained import pretrained
 
 
 class TextEncoder(Headed):
-    """A pretrained encoder with a new head on the mean of its last layer. Rows are the ids of
-    tokens, padded at the end.
+    """A pretrained encoder with a new head on the mean of its last layer. Rows are token ids,
+    padded at the end.
 
-    weights: a folder or a name on the hub; frozen: train the head alone. What stands for a single
-    token is never trained: methods that mix or move rows do so to these vectors.
+    weights: a folder or a name on the hub.
+    frozen: train only the head. The embeddings of single tokens are never trained: methods that mix
+    or move rows do so in that space.
     """
 
     stacks = False
@@ -27,14 +28,14 @@ class TextEncoder(Headed):
             raise InputError("text_encoder takes token ids: (rows, length, 1 + 2 versions)")
         self.body = pretrained(weights)
         self.padding: Any = getattr(self.body.config, "pad_token_id", None)
-        self.body.pooler = None  # never read
+        self.body.pooler = None  # not used
         self.body.requires_grad_(not frozen)
         self.body.get_input_embeddings().requires_grad_(False)
         self.head = nn.Linear(self.body.config.hidden_size, classes)
         self._check(weights, shape[0])
 
     def _check(self, weights: str, length: int) -> None:
-        """Refuse a model that cannot read as much, or that sees what is masked."""
+        """Refuse a model that cannot read so many tokens, or that depends on masked ones."""
         try:
             width = self.body.get_input_embeddings().embedding_dim
             one = torch.zeros(1, length, width + 1)
@@ -49,16 +50,18 @@ class TextEncoder(Headed):
             raise InputError(f"{weights!r} is not an encoder that can leave out padding")
 
     def prepare(self, ids: Tensor) -> Tensor:
-        """(rows, length, width + 1): a vector for each token, and whether it is one."""
+        """(rows, length, width + 1): the embedding of each token, and 1 if it is one, 0 if it is
+        padding.
+        """
         vectors: Tensor = self.body.get_input_embeddings()(ids.long())
         mask = torch.ne(ids, self.padding).to(vectors.dtype)
         return torch.cat([vectors, mask[..., None]], -1)
 
     def features(self, x: Tensor) -> Tensor:
-        # An adversary may move what a token means, not whether it is there.
+        # An adversary may move the embedding of a token, but not whether it is there.
         vectors, mask = x[..., :-1], x[..., -1].detach().clamp(0, 1)
         limits = torch.finfo(mask.dtype)
-        # Added to a logit, it multiplies the attention: half a token gets half of it.
+        # Added to a logit, log(mask) multiplies the attention: half a token gets half of it.
         bias = torch.where(mask > 0, mask.clamp(min=limits.tiny).log(), limits.min)
         hidden = self.body(inputs_embeds=vectors, attention_mask=bias[:, None, None])
         weight = mask / mask.sum(1, keepdim=True).clamp(min=limits.tiny)

@@ -1,19 +1,29 @@
 """Wide ResNet (Zagoruyko and Komodakis, 2016: arXiv:1605.07146), 28 layers deep and 2 wide."""
 
+from typing import Annotated
+
 from torch import Tensor, nn
 from torch.nn.functional import leaky_relu
 
 from robustssl.deep.net import BatchNorm, Headed
 from robustssl.errors import InputError
 from robustssl.nets._inputs import Shape, centred, is_image
+from robustssl.spec import Count, Range
 
 
 class WideResNet(Headed):
-    """Three stages of residual blocks that halve the image twice."""
+    """Three stages of residual blocks; the image is halved twice."""
 
     stacks = False
 
-    def __init__(self, shape: Shape, classes: int, *, depth: int = 28, widen: int = 2) -> None:
+    def __init__(
+        self,
+        shape: Shape,
+        classes: int,
+        *,
+        depth: Annotated[int, Range(least=10)] = 28,
+        widen: Count = 2,
+    ) -> None:
         super().__init__()
         if not is_image(shape):
             raise InputError("wide_resnet takes images: (rows, height, width, channels)")

@@ -1,16 +1,19 @@
 """The record: what a cell came to. Needs no database, so that any machine can write one."""
 
+import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from robustssl.cell import Cell, Versions, cell_key
 from robustssl.errors import InputError
+from robustssl.method import Method
 from robustssl.spec import parse
 
-# What code that reads a stranger's words may come to.
+# Exceptions that parsing untrusted input may raise.
 UNREADABLE = (
     *(ValueError, TypeError, KeyError, AttributeError),
     *(RecursionError, ArithmeticError),
@@ -23,8 +26,9 @@ SCORES = ("accuracy", "balanced_accuracy", "macro_f1", "auroc", "detection")
 class Record:
     """Scores of a cell, or its error; how long it took (`seconds`) and what it was run with.
 
-    `digest` is that of the test predictions; `predictions` are kept only on request. `log` is where
-    in the code it failed; it names folders of a machine, so it is not exported.
+    `method` says what the method is, `test_rows` how many rows it was tested on. `digest` is that
+    of the test predictions; `predictions` are kept only on request. `log` is where in the code it
+    failed; it names folders of a machine, so it is not exported.
     """
 
     cell: Cell
@@ -37,6 +41,8 @@ class Record:
     predictions: tuple[int, ...] | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
     log: str | None = None
+    method: Method | None = None
+    test_rows: int | None = None
 
     def __post_init__(self) -> None:
         bad = [name for name, score in self.scores.items() if not math.isfinite(score)]
@@ -45,44 +51,80 @@ class Record:
         if self.error is None and not self.scores:
             raise InputError(f"a record needs scores or an error: {self.cell}")
 
-    @property
+    @cached_property
     def key(self) -> str:
         return cell_key(self.cell, self.versions)
 
-    def to_json(self) -> str:
-        document = {"key": self.key, **asdict(self), "log": None}
-        return json.dumps({k: v for k, v in document.items() if v is not None}, allow_nan=False)
+    @property
+    def sha256(self) -> str:
+        """A digest of all that is exported, so that a record which was altered is known."""
+        return _sha256(self._document())
 
-    def _check_types(self) -> None:
-        """What a stranger's file may have wrong."""
-        for spec in (self.cell.spec, self.cell.environment, self.cell.dataset):
-            parse(spec)
-        if len(self.versions) != 3 or not isinstance(self.error, str | None):
-            raise ValueError("there are three versions, and an error is a text")
-        whole = (self.cell.labels, self.cell.seed, *self.versions)
-        if not all(type(number) is int and 0 <= number < 2**63 for number in whole):
-            raise ValueError("labels, seed and versions are whole numbers")
-        if not all(0 <= self.scores[name] <= 1 for name in SCORES if name in self.scores):
-            raise ValueError(f"a score lies outside [0, 1]: {dict(self.scores)}")
-        if not self.seconds >= 0 or not isinstance(self.provenance, dict):
-            raise ValueError("seconds is a number, provenance a mapping")
+    def _document(self) -> dict[str, Any]:
+        document = {
+            "key": self.key,
+            "cell": {name: getattr(self.cell, name) for name in Cell.__slots__},
+            "versions": self.versions,
+            "method": None if self.method is None else self.method.to_dict(),
+            "scores": dict(self.scores),
+            "seconds": self.seconds,
+            "error": self.error,
+            "warnings": self.warnings,
+            "digest": self.digest,
+            "predictions": self.predictions,
+            "test_rows": self.test_rows,
+            "provenance": self.provenance,
+        }
+        return {name: value for name, value in document.items() if value is not None}
+
+    def to_json(self) -> str:
+        document = self._document()
+        return json.dumps({**document, "sha256": _sha256(document)}, allow_nan=False)
 
     @classmethod
-    def from_json(cls, text: str) -> "Record":
-        """The record of a line that `to_json` wrote; refused if its key does not fit its cell."""
+    def from_json(cls, text: str, strict: bool = False) -> "Record":
+        """The record of a line that `to_json` wrote; refused if its key does not fit its cell, or
+        its digest what it holds. Records of version 0.1 have no digest: `strict` refuses them.
+        """
         try:
             document = json.loads(text)
-            key = document.pop("key")
+            sha256 = document.pop("sha256", None)
+            altered = sha256 is not None and sha256 != _sha256(document)
+            key, method = document.pop("key"), document.pop("method", None)
             cell = document.pop("cell")
             params = tuple((name, value) for name, value in cell.pop("params"))
-            versions = document.pop("versions")
+            versions = tuple(document.pop("versions"))
             lists: dict[str, Any] = {
                 k: tuple(document.pop(k)) for k in ("warnings", "predictions") if k in document
             }
-            record = cls(Cell(**cell, params=params), tuple(versions), **lists, **document)
-            record._check_types()
+            described = None if method is None else Method.from_dict(method)
+            made = cls(Cell(**cell, params=params), versions, **lists, **document, method=described)
+            made.check_types()
         except UNREADABLE as error:
             raise InputError(f"not a record: {type(error).__name__}: {error}") from error
-        if record.key != key:
-            raise InputError(f"the key {key} does not belong to the cell {cell}")
-        return record
+        if made.key != key:
+            raise InputError(f"the key {key} does not belong to the cell {made.cell}")
+        if strict and sha256 is None:
+            raise InputError(f"the record of {made.cell} has no digest")
+        if altered:
+            raise InputError(f"the record of {made.cell} was altered: its digest does not fit it")
+        return made
+
+    def check_types(self) -> None:
+        """What an untrusted file may have wrong."""
+        for spec in (self.cell.spec, self.cell.environment, self.cell.dataset):
+            parse(spec)
+        if len(self.versions) != 3 or not isinstance(self.error, str | None):
+            raise ValueError("versions must be three numbers, and error a text")
+        counts = (self.cell.labels, self.cell.seed, *self.versions, self.test_rows or 0)
+        if not all(type(number) is int and 0 <= number < 2**63 for number in counts):
+            raise ValueError("labels, seed, versions and test_rows must be whole numbers")
+        if not all(0 <= self.scores[name] <= 1 for name in SCORES if name in self.scores):
+            raise ValueError(f"scores must lie between 0 and 1, got {dict(self.scores)}")
+        if not self.seconds >= 0 or not isinstance(self.provenance, dict):
+            raise ValueError("seconds must be a number, and provenance a mapping")
+
+
+def _sha256(document: Mapping[str, Any]) -> str:
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

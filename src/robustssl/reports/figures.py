@@ -2,6 +2,7 @@
 curves; `robustssl.reports.style` says how it looks.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,20 +11,19 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from robustssl.analysis.compare import break_even, friedman, gain, mean_ranks, wilcoxon_holm
+from robustssl.analysis.compare import break_even, friedman, mean_ranks, wilcoxon_holm
 from robustssl.analysis.curve import Curve
-from robustssl.analysis.table import TASK, matched, task_name
-from robustssl.records.files import KeyedCurve
+from robustssl.analysis.curves import TASK, KeyedCurve, matched, task_in_words
+from robustssl.cell import Task, labels_in_words
+from robustssl.reports.markdown import METRICS
 from robustssl.reports.style import looks
-
-METRICS = ("AUC", "WA", "EVM", "VS", "RCC")
 
 
 def draw_curves(found: Sequence[KeyedCurve], score: str) -> Figure:
     """All curves with their 95% bands over seeds; of a detection the line of chance."""
 
     def draw(panel: Any, keyed: KeyedCurve, look: dict[str, Any]) -> None:
-        _line(panel, Curve(keyed.ts, keyed.scores), keyed.key["algorithm"], look)
+        _line(panel, keyed.curve, keyed.name, look)
 
     figure = _panels(found, draw, score.replace("_", " "))
     if score == "detection":
@@ -40,8 +40,8 @@ def draw_gains(found: Sequence[KeyedCurve]) -> Figure | None:
         return None
 
     def draw(panel: Any, keyed: KeyedCurve, look: dict[str, Any]) -> None:
-        difference = gain(*pairs[id(keyed)])
-        _line(panel, difference, keyed.key["algorithm"], look)
+        difference = pairs[id(keyed)].gain
+        _line(panel, difference, keyed.name, look)
         at, ring = break_even(difference).estimate, {"mfc": "none", "mec": look["color"], "ms": 8}
         if at is not None:
             panel.plot([at], [0 if at else difference.mean[0]], "o", **ring)
@@ -66,24 +66,27 @@ def _panels(
     """A row for each dataset, a column for each environment, one legend below."""
     rows = sorted({(c.key["dataset"], c.key["labels"]) for c in found}, key=str)
     columns = sorted({c.key["environment"] for c in found})
-    look = looks(c.key["algorithm"] for c in found)
+    look = looks({c.name: c.method.supervised if c.method else None for c in found})
     names = sorted(look, key=lambda name: (look[name]["zorder"], name))
     width = max(3.0 * len(columns), 5.0)
     lines = len(names) // _legend_columns(names, width)
     height = (2.3 if len(names) <= 8 else 3.5) * len(rows) + 0.5 + 0.17 * lines
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots(len(rows), len(columns), squeeze=False, sharex=True, sharey="row")
+    at: dict[Any, list[KeyedCurve]] = defaultdict(list)
+    for curve in found:
+        at[tuple(curve.key[k] for k in ("dataset", "labels", "environment"))].append(curve)
     for i, (dataset, labels) in enumerate(rows):
-        axes[i][0].set_ylabel(f"{dataset}, {labels} labels a class\n{what}")
+        said = "" if labels is None else f", {labels_in_words(labels)}"
+        axes[i][0].set_ylabel(f"{dataset}{said}\n{what}")
         for j, environment in enumerate(columns):
-            panel, place = axes[i][j], (dataset, labels, environment)
-            for curve in found:
-                if place == tuple(curve.key[k] for k in ("dataset", "labels", "environment")):
-                    draw(panel, curve, look[curve.key["algorithm"]])
+            panel = axes[i][j]
+            for curve in at[dataset, labels, environment]:
+                draw(panel, curve, look[curve.name])
             if not panel.lines:
                 panel.text(0.5, 0.5, "no scores", ha="center", transform=panel.transAxes)
             if i == 0:
-                panel.set_title(environment)
+                panel.set_title(Task(environment or "", "", None).inconsistency)
             if i == len(rows) - 1:
                 panel.set_xlabel("inconsistency t")
     handles = {line.get_label(): line for panel in axes.flat for line in panel.lines}
@@ -110,35 +113,34 @@ def draw_metrics(table: pd.DataFrame) -> Figure:
     size = (2.2 * len(METRICS) + 1.5, 0.2 * sum(heights) + 0.9 * len(tasks))
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots(len(tasks), len(METRICS), squeeze=False, height_ratios=heights)
-    look = looks(table.algorithm)
+    look = looks(_methods(table))
     for (task, rows), panels in zip(tasks, axes, strict=True):
         rows = rows.sort_values("AUC")
         for name, panel in zip(METRICS, panels, strict=True):
             for y, (_, row) in enumerate(rows.iterrows()):
                 middle, low, high = (row[f"{name}_{end}"] for end in ("estimate", "low", "high"))
                 middle = row[name] if np.isnan(middle) else middle
-                shape = {k: v for k, v in look[row.algorithm].items() if k in ("color", "marker")}
+                shape = {k: v for k, v in look[row.method].items() if k in ("color", "marker")}
                 panel.plot([middle], [y], **{"marker": "o", **shape})
                 panel.plot([low, high], [y, y], color=shape["color"])
-            panel.set_yticks(range(len(rows)), list(rows.algorithm) if name == "AUC" else [])
+            panel.set_yticks(range(len(rows)), list(rows.method) if name == "AUC" else [])
             panel.set_ylim(-0.5, len(rows) - 0.5)
             panel.set_xlabel(name)
-        panels[0].set_title(task_name(task), loc="left")
+        panels[0].set_title(task_in_words(task), loc="left")
     return figure
 
 
 def draw_ranks(table: pd.DataFrame) -> Figure | None:
-    """Critical differences: mean ranks of AUC over tasks; a bar joins methods that the Wilcoxon
+    """Critical differences: mean ranks of AUC over datasets; a bar joins methods that the Wilcoxon
     tests (Holm) do not tell apart. Of methods that have every task, if there are three such.
     """
     from scikit_posthocs import critical_difference_diagram
 
-    scores = table.pivot_table(index=TASK, columns="algorithm", values="AUC", dropna=False)
-    scores = scores.dropna(how="all").dropna(axis=1)
+    scores = _by_task(table).groupby(level="drawn").mean()
     if len(scores) < 2 or len(scores.columns) < 3:
         return None
-    ranks = mean_ranks(scores).estimate
-    look = looks(map(str, ranks.index))
+    ranks = mean_ranks(scores)
+    look = looks({name: _methods(table)[name] for name in ranks.index})
     figure = Figure(figsize=(8, 1.3 + 0.13 * len(ranks)), layout="constrained")
     panel = figure.subplots()
     critical_difference_diagram(
@@ -150,8 +152,21 @@ def draw_ranks(table: pd.DataFrame) -> Figure | None:
         color_palette={name: look[name]["color"] for name in look},
     )
     p = friedman(scores)
-    panel.set_title(f"Mean rank of AUC over {len(scores)} tasks (1 is best; Friedman p = {p:.2g})")
+    said = f"Mean rank of AUC over {len(scores)} datasets (1 is best; Friedman p = {p:.2g})"
+    panel.set_title(said)
     return figure
+
+
+def _methods(table: pd.DataFrame) -> dict[str, bool | None]:
+    """The methods of a table, and whether each is supervised."""
+    return dict(zip(table.method, table.supervised, strict=True))
+
+
+def _by_task(table: pd.DataFrame) -> pd.DataFrame:
+    """AUC by task (rows) of the methods (columns) that have every task."""
+    index = ["drawn", *(name for name in TASK if table[name].notna().any())]
+    scores = table.pivot_table(index=index, columns="method", values="AUC")
+    return scores.dropna(axis=1)
 
 
 def draw_map(table: pd.DataFrame) -> Figure | None:
@@ -159,13 +174,14 @@ def draw_map(table: pd.DataFrame) -> Figure | None:
     known = table.dropna(subset="gain")
     if known.empty:
         return None
-    cells = known.pivot_table(index="algorithm", columns="environment", values="gain")
+    cells = known.pivot_table(index="method", columns="environment", values="gain")
     cells = cells.loc[cells.mean(axis=1).sort_values(ascending=False).index]
     size = (3.5 + 1.1 * len(cells.columns), 1.2 + 0.24 * len(cells))
     figure = Figure(figsize=size, layout="constrained")
     panel, most = figure.subplots(), float(np.nanmax(np.abs(cells.to_numpy()))) or 1.0
     image = panel.imshow(cells, cmap="PuOr_r", vmin=-most, vmax=most, aspect="auto")
-    panel.set_xticks(range(len(cells.columns)), cells.columns, rotation=20, ha="right")
+    words = [Task(spec, "", None).inconsistency for spec in cells.columns]
+    panel.set_xticks(range(len(words)), words, rotation=20, ha="right")
     panel.set_yticks(range(len(cells)), list(cells.index))
     panel.grid(visible=False)
     for (y, x), value in np.ndenumerate(cells.to_numpy()):
@@ -179,14 +195,13 @@ def draw_map(table: pd.DataFrame) -> Figure | None:
 
 def draw_cost(table: pd.DataFrame, seconds: Mapping[str, float]) -> Figure | None:
     """Mean AUC over tasks against what a cell takes, of methods that have every task."""
-    scores = table.pivot_table(index=TASK, columns="algorithm", values="AUC", dropna=False)
-    scores = scores.dropna(how="all").dropna(axis=1).mean()
+    scores = _by_task(table).mean()
     scores = scores[[name for name in scores.index if seconds.get(name)]]
     if scores.empty:
         return None
     figure = Figure(figsize=(6.5, 4.2), layout="constrained")
     panel = figure.subplots()
-    for name, look in looks(map(str, scores.index)).items():
+    for name, look in looks({n: _methods(table)[n] for n in scores.index}).items():
         at = (seconds[name], scores[name])
         panel.plot(*([x] for x in at), **{"marker": "o", **look, "linestyle": "none"})
         panel.annotate(name, at, (4, 2), textcoords="offset points", fontsize=7)

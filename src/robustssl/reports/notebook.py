@@ -9,9 +9,10 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
+from robustssl.analysis.curves import KeyedCurve
+from robustssl.analysis.curves import curves as curves_of
 from robustssl.analysis.table import study_table
-from robustssl.records.files import KeyedCurve, read
-from robustssl.records.files import curves as curves_of
+from robustssl.records.results import read
 from robustssl.reports.figures import draw_curves, draw_gains
 from robustssl.reports.style import style
 
@@ -55,11 +56,11 @@ class Curves:
             return Drawing(Figure() if drawn is None else drawn)
 
     def _repr_html_(self) -> str:
-        names = ["environment", "dataset", "labels", "algorithm", "rank", "AUC", "WA", "EVM", "RCC"]
+        names = ["environment", "dataset", "labels", "method", "rank", "AUC", "WA", "EVM", "RCC"]
         table = self.to_pandas()[[*names, "gain", "break_even"]]
         return f"{self.plot()._repr_svg_()}{table.to_html(index=False, float_format='%.3f')}"
 
 
 def curves(source: str | Path = "robustssl.sqlite", score: str = "accuracy") -> Curves:
     """The curves of a store, or of a file or folder of results."""
-    return Curves(tuple(c for c in curves_of(read(source, score)) if {0, 1} <= set(c.ts)), score)
+    return Curves(tuple(c for c in curves_of(read(source, score)) if c.is_whole), score)

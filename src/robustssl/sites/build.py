@@ -1,32 +1,30 @@
-"""The site: a static folder of pages that open from disk, built from the records of a store."""
+"""The site: a static folder of pages that open from disk, built from records."""
 
 import hashlib
-import inspect
 import json
 import re
 import shlex
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import metadata
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from robustssl import registry
 from robustssl.errors import InputError
-from robustssl.records import files as results
-from robustssl.records.files import KEYS
+from robustssl.records import catalog
+from robustssl.records.files import read_frame
+from robustssl.records.frame import failures, successes, with_pair, with_versions
+from robustssl.records.places import shown
+from robustssl.records.published import KEYS
 from robustssl.records.record import SCORES
-from robustssl.records.store import Store, failures, shown, url_of
 from robustssl.sites.payload import payload
 from robustssl.spec import parse, spell
 
-_ASSETS = ("style.css", "site.js", "uPlot.min.js", "uPlot.min.css", "uPlot.LICENSE")
+_ASSETS = ("style.css", "uPlot.min.js", "uPlot.min.css", "uPlot.LICENSE")
 _ENVIRONMENTS = {
     "distribution": "rows from another distribution",
     "label": "rows of unknown classes",
@@ -40,9 +38,8 @@ def site(
     """Build the pages of a store, or of a file or folder of exported records (jsonl), into a
     folder; returns its first page. Those that are `live` ask their server for newer ones.
     """
-    with _store(source) as store:
-        everything = store.frame()
-    good = results.with_pair(everything[everything.error.isna() & ~everything.stale])
+    frame = with_versions(read_frame(source))
+    good = with_pair(successes(frame))
     if good.empty:
         raise InputError(f"{shown(source)} holds no scores to show; `robustssl status` tells why")
     data = payload(good)
@@ -50,33 +47,24 @@ def site(
     try:
         for name in ("algorithms", "tasks", "records", "assets"):
             (folder / name).mkdir(parents=True, exist_ok=True)
+        static = files("robustssl.sites").joinpath("static")
         for name in _ASSETS:
-            asset = files("robustssl.sites").joinpath("static", name)
-            (folder / "assets" / name).write_bytes(asset.read_bytes())
-        _write_pages(folder, data, good, failures(everything), live)
+            (folder / "assets" / name).write_bytes(static.joinpath(name).read_bytes())
+        (folder / "assets" / "site.js").write_text(script(), encoding="utf-8")
+        _write_pages(folder, data, good, failures(frame), live)
     except OSError as error:
         raise InputError(f"cannot write the site to {folder}: {error.strerror}") from error
     return folder / "index.html"
 
 
-@contextmanager
-def _store(source: str | Path) -> Iterator[Store]:
-    """The store itself; of exported records one that lasts as long as it is read."""
-    path = Path(source)
-    if url_of(source) is not None or not (results.holds_records(path) or path.is_dir()):
-        with Store(source, create=False) as store:
-            yield store
-        return
-    every = sorted(path.rglob("*")) if path.is_dir() else [path]
-    found = [file for file in every if file.is_file() and results.holds_records(file)]
-    if not found:
-        raise InputError(f"there are no records (jsonl files) in {path}")
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder) / "s.sqlite"
-        for file in found:
-            results.load(file, place)
-        with Store(place) as store:
-            yield store
+def script() -> str:
+    """The modules of the pages as one script, since a page from disk cannot import modules."""
+    static = files("robustssl.sites").joinpath("static")
+    names = static.joinpath("modules.txt").read_text("utf-8").split()
+    parts = [static.joinpath(name).read_text("utf-8") for name in names]
+    body = re.sub(r"^export ", "", "\n".join(parts), flags=re.M)
+    body = re.sub(r"^import .*\n", "", body, flags=re.M)
+    return f'(() => {{\n"use strict";\n{body}}})();\n'
 
 
 def slug(name: str) -> str:
@@ -90,7 +78,7 @@ def slug(name: str) -> str:
 def _write_pages(
     folder: Path, data: dict[str, Any], good: pd.DataFrame, bad: pd.DataFrame, live: bool
 ) -> None:
-    for thing in (*data["tasks"], *data["algorithms"]):
+    for thing in (*data["tasks"], *data["methods"]):
         thing["page"] = slug(thing["name"]) + ".html"
     text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     (folder / "assets" / "data.js").write_text(f"const ROBUSTSSL = {text};\n", encoding="utf-8")
@@ -119,7 +107,7 @@ def _write_pages(
         "failed": len(bad),
         "reasons": [
             {"algorithm": name, "error": error, "cells": len(cells)}
-            for (name, error), cells in bad.groupby(["algorithm", "error"])
+            for (name, error), cells in bad.groupby(["method", "error"])
         ],
     }
     write("index.html", "index.html", counts=counts)
@@ -127,15 +115,16 @@ def _write_pages(
     write("explorer.html", "explorer.html")
     for i, task in enumerate(data["tasks"]):
         rows = good[(good.environment == task["environment"]) & (good.dataset == task["dataset"])]
-        rows = rows[rows.labels == task["labels"]]
+        drawn = [list(versions[1:]) == task["versions"] for versions in rows.versions]
+        rows = rows[(rows.labels == task["labels"]) & np.array(drawn)]
         name = task["page"].removesuffix(".html")
         columns = [*KEYS, "t", "seed", *SCORES, "seconds", "key"]
         rows[columns].to_csv(folder / "records" / f"{name}.csv", index=False)
         (folder / "records" / f"{name}.yaml").write_text(_study(task, rows), encoding="utf-8")
         write(f"tasks/{task['page']}", "task.html", number=i, task=task, file=name)
-    for i, algorithm in enumerate(data["algorithms"]):
-        more = {"number": i, "algorithm": algorithm, "about": _about(algorithm["name"])}
-        write(f"algorithms/{algorithm['page']}", "algorithm.html", **more)
+    for i, method in enumerate(data["methods"]):
+        more = {"number": i, "algorithm": method, "about": _about(method["name"])}
+        write(f"algorithms/{method['page']}", "algorithm.html", **more)
 
 
 def _study(task: dict[str, Any], rows: pd.DataFrame) -> str:
@@ -153,13 +142,11 @@ def _study(task: dict[str, Any], rows: pd.DataFrame) -> str:
 
 
 def _about(algorithm: str) -> dict[str, Any]:
-    """What its file says; nothing of an algorithm that is not here."""
+    """What the catalog says of a method; nothing of one that is not built in."""
     name, _ = parse(algorithm)
-    if not registry.is_here("algorithm", name):
+    about = catalog.entry("algorithm", name)
+    if about is None:
         return {"text": "", "presets": {}, "command": ""}
-    kind = registry.algorithm(name)
-    presets = {k: spell(name, v) for k, v in registry.presets(name).items()}
-    said = dict.fromkeys(inspect.getdoc(thing) for thing in (inspect.getmodule(kind), kind))
-    text = "\n\n".join(filter(None, said))
+    presets = {preset: spell(name, values) for preset, values in about.presets.items()}
     command = f"robustssl show algorithm {shlex.quote(name)}"
-    return {"text": text, "presets": presets, "command": command}
+    return {"text": about.text, "presets": presets, "command": command}

@@ -1,7 +1,10 @@
-"""What the page computes with: of every curve its mean and the covariance of its points over seeds,
-from which any expected accuracy, its interval and its gain follow at once, however many seeds.
+"""What the pages compute with: of every curve the scores by seed and its metrics.
+
+Expected scores under any density of t, gains, ranks and their intervals over tasks follow from the
+scores, by the rule of `robustssl.analysis.tasks`; `static/rule.js` computes it in the browser.
 """
 
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,49 +13,59 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import to_hex
 
-from robustssl import registry
-from robustssl.analysis.compare import break_even, gain
-from robustssl.analysis.curve import Curve
+from robustssl.analysis.curves import KeyedCurve, curves, matched
 from robustssl.analysis.metrics import CONVENTIONS, metrics_of
-from robustssl.analysis.table import TASK, matched, metric_table, task_name, trait
-from robustssl.records.files import KEYS, KeyedCurve, curves
+from robustssl.analysis.table import metric_table, targets_of
+from robustssl.cell import Task, task_names
+from robustssl.records import catalog
+from robustssl.records.frame import scored
 from robustssl.records.record import SCORES
 from robustssl.reports.style import looks, style
 from robustssl.spec import parse
 
 _CONVENTIONS = ("definition", "published")
+_DASH = {"-": [], "--": [8, 4], "-.": [8, 3, 2, 3], ":": [2, 3]}
 
 
-def payload(frame: pd.DataFrame) -> dict[str, Any]:
-    """Of the successes of a store all that the page shows, as JSON takes it."""
-    names = _names(frame)
-    tasks, algorithms = _Ids(), _Ids()
-    grids, rows = _Ids(), dict[tuple[int, int], dict[str, Any]]()
-    for (task, algorithm), seconds in _seconds(frame).items():
-        rows[tasks[task], algorithms[names[algorithm]]] = {"seconds": seconds, "scores": {}}
-    for score in SCORES:
-        for keyed, summary in _summaries(frame, score):
-            where = tasks[_task(keyed.key)], algorithms[names[keyed.key["algorithm"]]]
-            rows[where]["scores"][score] = {"grid": grids[tuple(keyed.ts.tolist())], **summary}
-    from scipy.special import stdtrit
-
+def payload(good: pd.DataFrame) -> dict[str, Any]:
+    """Of the records that count all that the pages show, as JSON takes it."""
+    found = {score: _whole_curves(good, score) for score in SCORES}
+    every = {(c.place, c.algorithm): c for part in found.values() for c in part}
+    ids = {where: i for i, where in enumerate(every)}
+    tasks, methods, grids, seeds = _Ids(), _Ids(), _Ids(), _Ids()
+    rows = [
+        {
+            "task": tasks[curve.task, curve.versions],
+            "method": methods[curve.name],
+            **_against(curve, ids),
+            "older": curve.older,
+            "seconds": curve.seconds,
+            "scores": {},
+        }
+        for curve in every.values()
+    ]
+    for score, part in found.items():
+        for curve, numbers in zip(part, _metrics(part), strict=True):
+            rows[ids[curve.place, curve.algorithm]]["scores"][score] = {
+                "grid": grids[tuple(curve.ts.tolist())],
+                "seeds": seeds[curve.seeds],
+                "values": curve.scores.tolist(),
+                "rows": None if np.isnan(curve.rows) else int(curve.rows),
+                "flat": bool(np.ptp(curve.scores, axis=-1).max() == 0),
+                "metrics": numbers,
+            }
+        for curve, pair in matched(part):
+            ties = pair.gain.ties
+            rows[ids[curve.place, curve.algorithm]]["identical"] = bool(ties and ties.identical)
     return {
-        "scores": [s for s in SCORES if any(s in row["scores"] for row in rows.values())],
+        "scores": [score for score in SCORES if found[score]],
         "conventions": {name: list(CONVENTIONS[name]) for name in _CONVENTIONS},
-        "quantiles": [float(stdtrit(df, 0.975)) for df in range(1, 201)],
         "grids": [list(grid) for grid in grids],
-        "tasks": [_describe_task(task) for task in tasks],
-        "algorithms": _describe_algorithms(list(algorithms)),
-        "curves": [{"task": t, "algorithm": a, **row} for (t, a), row in rows.items()],
+        "seeds": [list(found) for found in seeds],
+        "tasks": _describe_tasks(list(tasks), list(every.values())),
+        "methods": _describe_methods(list(methods), list(every.values())),
+        "curves": rows,
     }
-
-
-def _names(frame: pd.DataFrame) -> dict[str, str]:
-    """A method has the same name whatever its budget, unless a task has it with two of them."""
-    short = {name: registry.without_budget(name) for name in frame.algorithm.unique()}
-    seen = frame.drop_duplicates([*KEYS]).assign(algorithm=lambda rows: rows.algorithm.map(short))
-    twice = set(seen.algorithm[seen.duplicated([*KEYS])])
-    return {name: name if method in twice else method for name, method in short.items()}
 
 
 class _Ids(dict[Any, int]):
@@ -63,114 +76,99 @@ class _Ids(dict[Any, int]):
         return self[thing]
 
 
-def _task(key: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(None if pd.isna(key[name]) else key[name] for name in TASK)
-
-
-def _seconds(frame: pd.DataFrame) -> dict[tuple[tuple[Any, ...], str], float]:
-    means = frame.groupby([*KEYS], dropna=False, sort=True).seconds.mean()
-    names = means.index.to_frame(index=False)
-    tasks = [_task(row) for row in names.to_dict("records")]
-    return dict(zip(zip(tasks, names.algorithm, strict=True), map(float, means), strict=True))
-
-
-def _summaries(frame: pd.DataFrame, score: str) -> list[tuple[KeyedCurve, dict[str, Any]]]:
-    wanted = frame.assign(score=frame[score]).dropna(subset="score")
+def _whole_curves(good: pd.DataFrame, score: str) -> list[KeyedCurve]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # what is left out is said on the page
-        found = [c for c in curves(wanted[[*KEYS, "t", "seed", "score"]]) if {0, 1} <= set(c.ts)]
-        if not found:
-            return []
-        metrics = {name: metric_table(found, name, intervals=True) for name in _CONVENTIONS}
-    pairs = {id(mine): pair for mine, pair in matched(found)}
+        warnings.simplefilter("ignore", UserWarning)  # of curves that lack the score, or a point
+        return [curve for curve in curves(scored(good, score)) if curve.is_whole]
+
+
+def _against(curve: KeyedCurve, ids: Mapping[Any, int]) -> dict[str, Any]:
+    """The baseline that a curve is compared with, and its name; None if it is not known."""
+    name = curve.method.baseline if curve.method else None
+    place = ids.get((curve.place, name)) if name else None
+    return {"baseline": place, "baselineName": name and parse(name)[0], "identical": False}
+
+
+def _metrics(found: Sequence[KeyedCurve]) -> list[dict[str, list[list[Any]]]]:
+    """Of each curve the metrics: value of the mean curve, estimate with its interval, note."""
+    if not found:
+        return []
+    tables = [metric_table(found, name, intervals=True).to_dict("records") for name in _CONVENTIONS]
     return [
-        (
-            keyed,
-            {
-                **_moments(Curve(keyed.ts, keyed.scores)),
-                "flat": bool(np.ptp(keyed.scores, axis=-1).max() == 0),
-                "metrics": {
-                    name: _numbers(table.iloc[i], list(metrics_of(name)))
-                    for name, table in metrics.items()
-                },
-                "gain": _gain(pairs.get(id(keyed))),
-            },
-        )
-        for i, keyed in enumerate(found)
+        {
+            name: [
+                [*(_plain(row[f"{metric}{end}"]) for end in _ENDS), str(row[f"{metric}_note"])]
+                for metric in metrics_of(name)
+            ]
+            for name, row in zip(_CONVENTIONS, rows, strict=True)
+        }
+        for rows in zip(*tables, strict=True)
     ]
 
 
-def _moments(curve: Curve) -> dict[str, Any]:
-    """The mean, and the lower half of the covariance over seeds, row by row."""
-    if curve.seeds == 1:
-        return {"n": 1, "mean": curve.mean.tolist(), "cov": None}
-    cov = np.atleast_2d(np.cov(curve.scores.T))
-    return {
-        "n": curve.seeds,
-        "mean": curve.mean.tolist(),
-        "cov": cov[np.tril_indices(len(cov))].tolist(),
-    }
+_ENDS = ("", "_estimate", "_low", "_high")
 
 
-def _gain(pair: tuple[Curve, Curve] | None) -> dict[str, Any] | None:
-    if pair is None:
-        return None
-    difference = gain(*pair)
-    at = break_even(difference)
-    ends = [None if t is None or np.isnan(t) else t for t in (at.estimate, at.low, at.high)]
-    return {**_moments(difference), "breakEven": ends}
+def _plain(value: float) -> float | None:
+    """A number that is shown to three decimals, None where it is undefined."""
+    return round(value, 6) if math.isfinite(value) else None
 
 
-def _numbers(row: pd.Series, names: Sequence[str]) -> list[list[float | None]]:
-    """Of each metric the value of the mean curve, and its estimate with an interval."""
-
-    def plain(value: Any) -> float | None:
-        return float(value) if np.isfinite(value) else None
-
-    ends = ("", "_estimate", "_low", "_high")
-    return [[plain(row[f"{name}{end}"]) for end in ends] for name in names]
-
-
-def _describe_task(task: tuple[Any, ...]) -> dict[str, Any]:
-    environment, dataset, labels = task[:3]
-    name, options = parse(environment)
-    reference = _REFERENCES.get(str(options.get("access")))
-    kind = name if name in registry.names("environment") else "other"
-    return {
-        "name": task_name(task),
-        "environment": environment,
-        "kind": f"{kind}, {reference}" if reference else kind,
-        "reference": reference,
-        "dataset": dataset,
-        "data": registry.data_kind(dataset),
-        "labels": None if labels is None else int(labels),
-    }
+def _describe_tasks(
+    places: Sequence[tuple[Task, tuple[int, ...]]], found: Sequence[KeyedCurve]
+) -> list[dict[str, Any]]:
+    names = task_names(task for task, _ in places)
+    said = {(curve.task, curve.versions): curve for curve in found}
+    tasks = [task for task, _ in places]
+    return [
+        {
+            "name": names[task] + (_versions(task, versions) if tasks.count(task) > 1 else ""),
+            "environment": task.environment,
+            "inconsistency": task.inconsistency,
+            "kind": _kind(task),
+            "access": task.access,
+            "dataset": task.dataset,
+            "drawn": said[task, versions].drawn,
+            "data": said[task, versions].data,
+            "labels": task.labels,
+            "versions": list(versions),
+            "older": _is_older(task, versions),
+        }
+        for task, versions in places
+    ]
 
 
-def _describe_algorithms(names: Sequence[str]) -> list[dict[str, Any]]:
+def _versions(task: Task, versions: Sequence[int]) -> str:
+    names = [parse(spec)[0] for spec in (task.environment, task.dataset)]
+    told = ", ".join(f"{name} {number}" for name, number in zip(names, versions, strict=True))
+    return f" (versions: {told})"
+
+
+def _is_older(task: Task, versions: Sequence[int]) -> bool:
+    kinds = {"environment": task.environment, "dataset": task.dataset}
+    now = [catalog.version(kind, parse(spec)[0]) for kind, spec in kinds.items()]
+    return any(n not in (None, then) for n, then in zip(now, versions, strict=True))
+
+
+def _kind(task: Task) -> str:
+    """The kind of environment: its name if it is built in, with the access that no method has."""
+    name = parse(task.environment)[0]
+    kind = name if catalog.version("environment", name) else "other"
+    return f"{kind}, {task.access}" if task.access else kind
+
+
+def _describe_methods(names: Sequence[str], found: Sequence[KeyedCurve]) -> list[dict[str, Any]]:
+    methods = {curve.name: curve.method for curve in found if curve.method}
     with style():
-        drawn = looks(names)
+        drawn = looks({name: methods[name].supervised for name in names})
     return [
         {
             "name": name,
-            "baseline": registry.matched_baseline(name),
-            "supervised": bool(trait(name, "supervised")),
-            "family": _family(name),
-            "targets": sorted(trait(name, "targets") or ()),
+            "family": methods[name].family,
+            "supervised": methods[name].supervised,
+            "targets": list(targets_of(methods[name].spec)),
             "colour": to_hex(drawn[name]["color"]),
             "dash": _DASH[drawn[name]["linestyle"]],
         }
         for name in names
     ]
-
-
-_REFERENCES = {"consistent": "oracle", "labels": "ceiling"}  # which no method can have
-
-_DASH = {"-": [], "--": [8, 4], "-.": [8, 3, 2, 3], ":": [2, 3]}
-
-
-def _family(name: str) -> str:
-    plain = parse(name)[0]
-    if not registry.is_here("algorithm", plain):
-        return "other"
-    return "deep" if hasattr(registry.algorithm(plain), "fit_together") else "statistical"

@@ -1,6 +1,7 @@
 """Studies: which cells belong to a question."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 
@@ -20,8 +21,9 @@ from robustssl import registry
 from robustssl.analysis.metrics import GRID, check_grid
 from robustssl.cell import Cell
 from robustssl.errors import InputError, unknown
+from robustssl.method import Method
 from robustssl.spec import parse, spell
-from robustssl.studies.named import NAMED
+from robustssl.studies.named import named
 
 
 def _listed(value: Any) -> Any:
@@ -41,11 +43,12 @@ Pattern = Annotated[dict[What, str], Field(min_length=1)]
 Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
 
 
-CurveName = tuple[str, str, str, int]  # algorithm, environment, dataset, labels
+CurveName = tuple[str, str, str, int]  # method (a spec), environment, dataset, labels
 
 
 class Study(BaseModel):
-    """Every algorithm in every environment on every dataset, over a grid of t and several seeds.
+    """Methods x tasks, over a grid of t and several seeds: every algorithm in every environment on
+    every dataset. `algorithms` are kept as they were asked for; `methods` says what they are.
 
     `labels` is per class; `total_labels` instead is spread evenly over the classes that have any.
     `budget` is what the nets share: quick (a perceptron, 500 steps), reference, full, or the
@@ -86,21 +89,38 @@ class Study(BaseModel):
         }
         return {**document, **names, "parts": parts}
 
-    @field_validator("algorithms", "environments", "datasets")
+    @field_validator("algorithms")
+    @classmethod
+    def _asked(cls, asked: list[str], info: Any) -> list[str]:
+        """The first spelling of each method; an unknown name or option is an error."""
+        budget = info.data.get("budget")
+        first: dict[str, str] = {}
+        for spec in asked:
+            first.setdefault(registry.canonical("algorithm", spec, budget), spec)
+        return list(first.values())
+
+    @field_validator("environments", "datasets")
     @classmethod
     def _canonical(cls, specs: list[str], info: Any) -> list[str]:
         kind = info.field_name[:-1]
-        budget = info.data.get("budget")
-        return list(dict.fromkeys(registry.canonical(kind, spec, budget) for spec in specs))
+        return list(dict.fromkeys(registry.canonical(kind, spec) for spec in specs))
+
+    @cached_property
+    def methods(self) -> dict[str, Method]:
+        """Every method by its spec."""
+        if self.parts:
+            return {spec: m for part in self.parts for spec, m in part.methods.items()}
+        described = (registry.describe(asked, self.budget) for asked in self.algorithms)
+        return {method.spec: method for method in described}
 
     @field_validator("labels", "total_labels", "seeds")
     @classmethod
     def _counts(cls, values: list[int], info: Any) -> list[int]:
         least = 0 if info.field_name == "seeds" else 1
         if min(values, default=1) < least:
-            raise InputError(f"must be {least} or more, unlike {min(values)}")
+            raise InputError(f"must be at least {least}, got {min(values)}")
         if max(values, default=1) >= 2**32:
-            raise InputError(f"must be below 2^32, unlike {max(values)}")
+            raise InputError(f"must be below 2^32, got {max(values)}")
         return sorted(set(values))
 
     @field_validator("exclude")
@@ -144,10 +164,10 @@ class Study(BaseModel):
         return list(dict.fromkeys(curve for curve in every if self._is_asked(curve)))
 
     def _is_asked(self, curve: CurveName) -> bool:
-        names = dict(zip(get_args(What), curve[:3], strict=True))
-        return all(
-            {names[what], parse(names[what])[0]} & {*asked} for what, asked in self.only.items()
-        )
+        specs = dict(zip(get_args(What), curve[:3], strict=True))
+        known = {what: {spec, parse(spec)[0]} for what, spec in specs.items()}
+        known["algorithm"].add(self.methods[curve[0]].name)
+        return all(known[what] & {*asked} for what, asked in self.only.items())
 
     def _combined(self) -> Iterator[CurveName]:
         return (
@@ -156,7 +176,7 @@ class Study(BaseModel):
             for labels in self.total_labels or self.labels
             for asked in self.environments
             for environment in each_pair(asked, dataset)
-            for method in self.algorithms
+            for method in self.methods
             if not self._is_excluded(method, (asked, environment), dataset)
         )
 
@@ -205,20 +225,23 @@ def study(source: str | Path | Mapping[str, Any] | Study) -> Study:
         return source
     if isinstance(source, Mapping):
         return _validated(dict(source), "the study")
-    if str(source) in NAMED:
-        return _validated(dict(NAMED[str(source)]), str(source))
-    path = Path(source)
+    path = named().get(str(source), Path(source))
     if not path.is_file():
         if path.suffix in (".yaml", ".yml"):
             raise InputError(f"there is no study file {path}")
-        raise unknown("study", str(source), NAMED)
+        raise unknown("study", str(source), named())
+    return _validated(read_study(path), str(source))
+
+
+def read_study(path: Path) -> dict[str, Any]:
+    """The keys and values of a study's file."""
     try:
         document = yaml.load(path.read_text(encoding="utf-8"), Loader=_StrictLoader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InputError(f"{path} is not YAML: {error}") from error
     if not isinstance(document, dict):
         raise InputError(f"{path} must hold keys and values, such as `datasets: [iris]`")
-    return _validated(document, str(path))
+    return document
 
 
 def with_algorithms(source: str | Path | Mapping[str, Any] | Study, more: Iterable[str]) -> Study:
@@ -226,10 +249,22 @@ def with_algorithms(source: str | Path | Mapping[str, Any] | Study, more: Iterab
     chosen, names = study(source), list(more)
     if not names:
         return chosen
-    specs = [registry.canonical("algorithm", name, chosen.budget) for name in names]
-    baselines = filter(None, map(registry.matched_baseline, specs))
-    every = [*chosen.algorithms, *baselines, *specs]
-    return chosen.model_copy(update={"algorithms": list(dict.fromkeys(every))})
+    given = {name: getattr(chosen, name) for name in chosen.model_fields_set}
+    if chosen.parts:
+        parts = [with_algorithms(part, names) for part in chosen.parts]
+        return _validated({**given, "parts": parts}, "the study")
+    baselines = filter(None, (_baseline(name, chosen.budget) for name in names))
+    every = [*chosen.algorithms, *baselines, *names]
+    return _validated({**given, "algorithms": every}, "the study")
+
+
+def _baseline(asked: str, budget: str | None) -> str | None:
+    """The baseline of a method that is asked for, by the shortest spelling of its spec."""
+    spec = registry.describe(asked, budget).baseline
+    if spec is None:
+        return None
+    short = parse(spec)[0]
+    return short if registry.canonical("algorithm", short, budget) == spec else spec
 
 
 def narrowed(source: str | Path | Mapping[str, Any] | Study, words: Iterable[str]) -> Study:

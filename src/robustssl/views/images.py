@@ -6,13 +6,36 @@ each. Every operation is done to every image and then chosen by a mask, so there
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn.functional import affine_grid, avg_pool2d, grid_sample, pad
 
+from robustssl.views._protocol import Strength
+
 LEVEL = 0.9  # RandAugment's magnitude, 10 of bins 0 to 10, of which the last is never drawn
 GREY = 127 / 255
+
+
+@dataclass(frozen=True)
+class ImageViews:
+    """Weak: flipped and shifted. Strong: also RandAugment and Cutout."""
+
+    def draw(
+        self, rng: np.random.Generator, size: tuple[int, ...], strength: Strength
+    ) -> npt.NDArray[np.float32]:
+        return rng.random((*size, 3 if strength == "weak" else 9), np.float32)
+
+    def plain(self, rows: Tensor) -> Tensor:
+        return to_unit(rows)
+
+    def view(self, rows: Tensor, chance: Tensor, strength: Strength) -> Tensor:
+        chance = chance.float()
+        weak = weak_view(to_unit(rows), chance[:, :3])
+        return weak if strength == "weak" else strong_view(weak, chance[:, 3:])
 
 
 def to_unit(rows: Tensor) -> Tensor:

@@ -1,7 +1,9 @@
-"""Every deep method once more, in plain loops over rows: what the engine is compared with.
+"""Every deep method as plain loops over rows, for comparison with the engine.
 
-A loss takes a module, its average and one batch, and keeps what it remembers in `memory`, where it
-finds all labeled rows. Parts beside a net are attributes of the module, as the net itself is then.
+A function has the name of its method. It takes the model, a torch module, the module's average, one
+batch and `memory`, a dict that it may write to and in which it finds all labeled rows; it returns
+the labeled and the unlabeled loss. If the method adds parts to the net, they are attributes of the
+module, and so is the net itself. COMBINED names the methods that do not add their gradients.
 """
 
 import math
@@ -42,7 +44,7 @@ def crossed(target, p):
 
 
 def coin(p, target):
-    """The cross-entropy of a coin."""
+    """The cross-entropy of two classes."""
     return -target * torch.log(p) - (1 - target) * torch.log(1 - p)
 
 
@@ -51,7 +53,7 @@ def begun(model, batch):
 
 
 def trusted(guesses, answers, threshold):
-    """FixMatch's loss of every row: 0 where the guess is not sure."""
+    """FixMatch's loss of every row; 0 if the guess is not confident."""
     losses = []
     for guess, answer in zip(guesses, answers, strict=True):
         best = int(guess.argmax())
@@ -245,7 +247,8 @@ def temporal_ensembling(model, module, average, batch, memory):
 
 
 def mixtures(model, module, batch, kept=None):
-    """Of labeled rows and of both views of unlabeled ones the answer to a mixture, and its target.
+    """Predictions for mixtures and their targets: of labeled rows, and of both views of unlabeled
+    rows.
 
     Of the unlabeled rows, `kept` ones are mixed with each other and with labeled ones.
     """
@@ -294,13 +297,13 @@ def uasd(model, module, average, batch, memory):
 
 
 def stretched(scores):
-    """From 0 to 1."""
+    """Scaled linearly to [0, 1]."""
     low, high = min(scores), max(scores)
     return [(score - low) / (high - low) for score in scores]
 
 
 def shift(model, module, row):
-    """How much a small step against the gradient of its doubt changes the confidence in a row."""
+    """How much a small step that lowers the loss of a row's guess changes its confidence."""
     row = row.clone().requires_grad_()
     p = softmax(module(row[None])[0] / model.temperature)
     (slope,) = torch.autograd.grad(surprise(p, int(p.argmax())), row)
@@ -363,7 +366,7 @@ def cafa(model, module, average, batch, memory):
 
 
 def otsu(scores):
-    """The least score of the upper of two groups, which differ most."""
+    """The least score of the upper group, for the two groups that differ most."""
     scores, best, threshold = sorted(scores), -1.0, 0.5
     for count in range(1, len(scores)):
         low, high = scores[:count], scores[count:]
@@ -450,7 +453,7 @@ def adamatch(model, module, average, batch, memory):
 
 
 def matching(rows, others, bound):
-    """Weights with which rows have the mean of others: 50 steps down, each as long as is safe."""
+    """Weights with which rows have the mean of others, by 50 steps of gradient descent."""
     rows, goal = [row.detach() for row in rows], mean(others).detach()
     scale, weights = mean(float(row @ row) for row in rows), [1.0] * len(rows)
     for _ in range(50):
@@ -481,7 +484,7 @@ def bidirectional_adaptation(model, module, average, batch, memory):
 
 
 def one_against_all(o, k):
-    """Of a row of class k, what its own detector misses and the worst that another claims."""
+    """The loss of a row of class k: of its own detector, and of the worst other one."""
     return -torch.log(o[k]) + max(-torch.log(1 - o[j]) for j in range(len(o)) if j != k)
 
 

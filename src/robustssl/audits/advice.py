@@ -1,0 +1,250 @@
+"""Every sentence that an audit says, on its page and in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robustssl.analysis.interval import Interval
+from robustssl.audits.mixture import LEVEL
+
+if TYPE_CHECKING:
+    from robustssl.audits.audit import Audit
+    from robustssl.audits.gains import Gains
+
+# What was left out when the rows were read
+RARE = "Classes with fewer than {fewest} labeled rows were left out: {names}."
+NO_TARGET = "Rows of {file} with an empty {target} were left out: {rows}."
+IGNORED_TARGET = "The column {target} of {file} was ignored."
+EXTRA = "Columns that only the unlabeled rows have were left out: {names}."
+IDENTIFIERS = (
+    "Columns that look like an identifier, with a different value in nearly every row, were left "
+    "out: {names}."
+)
+MAYBE_TEXT = "If {name} holds texts to learn from, audit again with --text {name}."
+NO_TEXT = "Rows with an empty text were left out: {rows}."
+
+# How the unlabeled rows have lost a column
+MISSING = "missing"
+CONSTANT = "the same value in every unlabeled row"
+OTHER_TYPE = "{} in the labeled rows, {} in the unlabeled rows"
+NEW_WORDS = "{:.0%} of the unlabeled rows have a value that no labeled row has"
+OTHER_SCALE = "on another scale: about {} times as spread out as in the labeled rows"
+GAPS = "missing in {:.0%} of the unlabeled rows and in {:.0%} of the labeled rows"
+
+# Headings, and text that is the same in every audit
+TITLE = "What your unlabeled rows are worth"
+INTERVAL = f"{LEVEL:.0%} interval"
+HOW_INCONSISTENT = "How inconsistent are the unlabeled rows?"
+HELP_OR_HARM = "Do they help or harm?"
+WHAT_TO_USE = "What should I use?"
+LIMITS = "What these numbers cannot say"
+ROWS = "The probability that an unlabeled row is inconsistent, row by row:"
+LOST = "Columns that are lost in the unlabeled rows:"
+KINDS = {
+    "distribution": "of the rows differ from the labeled rows",
+    "label": "of the rows look like no labeled class",
+    "feature": "of the columns are lost",
+}
+NO_COLUMN = "there is no column by which the rows can be compared"
+TELLING = {
+    "tabular": "Columns by which the forest tells them apart, with their importance. For numbers: "
+    "the median (10% to 90% quantile). For words: the most common value (its share).",
+    "text": "Words whose frequency differs most: the share of rows that contain them.",
+}
+BASELINE = (
+    "A gain is measured against the baseline of a method: the same kind of learner, which uses the "
+    "labeled rows only."
+)
+MEASURED = (
+    "Each method learned from four fifths of your labeled rows and from unlabeled rows, its "
+    "baseline from the same labeled rows only. Both predicted the classes of the remaining fifth. "
+    "This was done for each fifth, and repeated with a second division into fifths."
+)
+FAILED = "{name} could not be trained: {error}"
+OVER_T = "How the gain depends on the share of inconsistent rows:"
+T_AXIS = "t: share of inconsistent rows among the unlabeled rows"
+T_HERE = "t of your rows"
+CHOICE = (
+    "A method that uses unlabeled rows is recommended only if its gain over the best method that "
+    "does not is beyond chance. The interval of that gain allows for the choice among the methods "
+    "that were tried. The model was fitted to your rows and saved beside this page:"
+)
+UNSEEN = (
+    "An inconsistent row may be of a new class, or of a known class that has changed: the rows "
+    "alone do not show which. The label share counts both if they look like no labeled class.",
+    "A new class that looks like a labeled class is not noticed; t is then higher than estimated.",
+    "The shares of the classes may differ between labeled and unlabeled rows. This is allowed for, "
+    "and does not count as inconsistent.",
+)
+
+
+def listed(names: Iterable[Any], most: int = 5) -> str:
+    """Names with commas, the first few of many."""
+    every = [str(name) for name in names]
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return ", ".join(every[:most]) + more
+
+
+@dataclass(frozen=True)
+class Advice:
+    """The algorithm to use, and why."""
+
+    algorithm: str
+    uses_unlabeled: bool
+    text: str
+
+
+def advise(gains: Gains, commonest: Any = "", share: float = 0.0) -> Advice:
+    """The best method if it gains beyond chance over the best algorithm without unlabeled rows, or
+    else that algorithm. commonest: the class that is correct for the largest share of the rows.
+    """
+    alone, best, lead = gains.alone(), gains.best(), gains.lead()
+    accuracy = {name: f"{gains.scores[name].mean():.3f}" for name in (best, alone)}
+    if lead.low > 0:
+        text = (
+            f"Use {best} with the unlabeled rows (accuracy {accuracy[best]}). The best method that "
+            f"uses the labeled rows only is {alone} (accuracy {accuracy[alone]}): a gain of "
+            f"{lead:+.3f}."
+        )
+    else:
+        text = (
+            f"Use {alone} on the labeled rows only (accuracy {accuracy[alone]}). The best method "
+            f"that also uses the unlabeled rows is {best}, with a gain of {lead:+.3f}: "
+            f"{_judge(lead)}."
+        )
+    chosen = best if lead.low > 0 else alone
+    if gains.interval(gains.scores[chosen]).low <= share:
+        text += (
+            f" However, nothing here is better beyond chance than to answer {commonest} every "
+            f"time, which is correct for {share:.3f} of the labeled rows."
+        )
+    return Advice(chosen, chosen != alone, text)
+
+
+def _judge(gain: Interval) -> str:
+    if gain.low == gain.high == 0:
+        return "it makes no difference"
+    if gain.high <= 0:
+        return "it is a loss"
+    if gain.high - gain.low > 0.2:
+        return "with so few labels, this may be chance; more labels would show"
+    return "this may be chance"
+
+
+def advise_without(lost: list[str], algorithm: str, accuracy: float) -> str:
+    """What to do about columns that the unlabeled rows have lost."""
+    return (
+        f"Lost in the unlabeled rows: {listed(lost)}. For such rows, use a model without these "
+        f"columns: {algorithm} then has an accuracy of {accuracy:.3f}. To get it, audit again with "
+        "--drop COLUMN for each of them."
+    )
+
+
+def size(audit: Audit) -> str:
+    """How many rows there are, and how many were examined."""
+    parts = [
+        f"{audit.labeled:,} labeled rows of {len(audit.model.classes_)} classes",
+        f"{audit.unlabeled:,} unlabeled rows",
+    ]
+    if audit.pair.kind == "tabular":
+        parts.append(f"{audit.pair.labeled.shape[1]} columns")
+    examined = {
+        "labeled": (len(audit.pair.labeled), audit.labeled),
+        "unlabeled": (len(audit.pair.unlabeled), audit.unlabeled),
+    }
+    fewer = [f"{n:,} {which}" for which, (n, every) in examined.items() if n < every]
+    sampled = f" A random sample was examined: {' and '.join(fewer)} rows." if fewer else ""
+    return ", ".join(parts) + "." + sampled
+
+
+def meaning(audit: Audit, kind: str) -> str:
+    """What t of a kind is a share of, or why it is not known."""
+    if kind == "feature" and audit.pair.kind != "tabular":
+        return f"not estimated for {audit.pair.kind}s"
+    if np.isnan(getattr(audit.inconsistency, kind).estimate):
+        return f"unknown: {NO_COLUMN}"
+    lost, columns = len(audit.inconsistency.columns), np.shape(audit.pair.labeled)[-1]
+    return KINDS[kind] + (f": {lost} of {columns}" if kind == "feature" else "")
+
+
+def auroc(audit: Audit) -> str:
+    """How well a forest tells unlabeled from labeled rows."""
+    found = audit.inconsistency.mixture
+    if found is None:
+        return f"No random forest was tried: {NO_COLUMN}."
+    if found.p > 0.05:
+        return (
+            "A random forest finds no difference between labeled and unlabeled rows (AUROC "
+            f"{found.auroc:.2f}, where 0.5 is chance; p = {found.p:.2f})."
+        )
+    p = "p < 0.001" if found.p < 0.001 else f"p = {found.p:.3f}"
+    return (
+        "Tested on rows that it was not trained on, a random forest tells unlabeled from labeled "
+        f"rows with an AUROC of {found.auroc:.2f} (0.5 is chance; {p})."
+    )
+
+
+def classes(audit: Audit) -> str:
+    """The shares of the classes, if they differ between labeled and unlabeled rows."""
+    found = audit.inconsistency.mixture
+    if found is None:
+        return ""
+    names, counts = np.unique(audit.pair.y, return_counts=True)
+    labeled = counts / counts.sum()
+    if np.abs(labeled - found.classes).max() < 0.1:
+        return ""
+    both = zip(names, found.classes, labeled, strict=True)
+    told = ", ".join(f"class {name} = {share:.0%} ({known:.0%})" for name, share, known in both)
+    return (
+        "Estimated share of each class among the consistent unlabeled rows (in parentheses: among "
+        f"the labeled rows): {told}."
+    )
+
+
+def verdict(gain: Interval) -> str:
+    """A gain in a word."""
+    if gain.low == gain.high == 0:
+        return "no difference"
+    return "helps" if gain.low > 0 else "harms" if gain.high < 0 else "unclear"
+
+
+def caveat(audit: Audit) -> str:
+    """For which rows the accuracies hold."""
+    t = audit.inconsistency.distribution
+    if t.low > 0.05:
+        return (
+            f"Accuracies hold for rows like your labeled rows. By estimate, {t:.2f} of the "
+            "unlabeled rows are different; the accuracy on these is not known."
+        )
+    return "Accuracies hold for rows like your labeled rows, and for no others."
+
+
+def over_t(gains: Gains) -> str:
+    """What the figure shows."""
+    first, last = gains.reach
+    return (
+        "Every point uses unlabeled rows of yours: at t = 0 rows that look like the labeled rows, "
+        "at t = 1 rows that look inconsistent, and mixtures of them in between. By estimate, "
+        f"{first:.0%} of the rows at t = 0 are inconsistent, and {last:.0%} at t = 1. The gain is "
+        "measured on held-out labeled rows."
+    )
+
+
+def use(audit: Audit) -> str:
+    """The choice, and how it was made."""
+    which = "labeled and unlabeled rows" if audit.advice.uses_unlabeled else "labeled rows only"
+    return f"{audit.advice.algorithm}, on the {which}. {CHOICE}"
+
+
+def loading(kind: str, model: str) -> str:
+    """Python code that loads the model from a file and uses it."""
+    imports, rows = {
+        "tabular": ("import pandas as pd, robustssl", 'pd.read_csv("new.csv")'),
+        "text": ("import robustssl", '["A new text."]'),
+        "image": ("import robustssl, robustssl.audits", 'robustssl.audits.images_of(["new.png"])'),
+    }[kind]
+    return f'{imports}\nmodel = robustssl.load_model("{model}")\nmodel.predict({rows})'

@@ -1,0 +1,166 @@
+"""An audit of labeled and unlabeled rows, from reading them to the advice."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from joblib import parallel_config
+from sklearn.decomposition import PCA
+from threadpoolctl import threadpool_limits
+
+from robustssl.analysis.interval import Interval
+from robustssl.audits import gains as _gains
+from robustssl.audits import mixture as _mixture
+from robustssl.audits.advice import Advice, advise, advise_without
+from robustssl.audits.columns import Column, compare_columns
+from robustssl.audits.gains import METHODS, Gains, accuracy_alone, measure
+from robustssl.audits.mixture import Mixture, estimate_mixture
+from robustssl.audits.model import Model, encoder, typed
+from robustssl.audits.reading import of_frames, read
+from robustssl.audits.rows import Pair
+from robustssl.audits.telling import Telling, telling_columns, telling_words
+from robustssl.errors import InputError
+from robustssl.preprocessing import preprocessing
+
+LABELED, UNLABELED = 3000, 4000  # rows that are examined; of more, a random sample
+COMPONENTS = 30  # of images and texts
+STEPS = _mixture.STEPS + _gains.STEPS
+UNKNOWN = Interval(np.nan, 0.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Inconsistency:
+    """How the unlabeled rows differ from the labeled rows.
+
+    distribution, label, feature: t of each kind. columns: those that are lost. telling: what
+    tells the rows apart. mixture: which rows are inconsistent; None if no column can be compared.
+    """
+
+    distribution: Interval
+    label: Interval
+    feature: Interval
+    columns: tuple[Column, ...]
+    telling: tuple[Telling, ...]
+    mixture: Mixture | None
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What an audit found; pair: the rows that it examined, of `labeled` and `unlabeled` rows."""
+
+    pair: Pair
+    labeled: int
+    unlabeled: int
+    inconsistency: Inconsistency
+    gains: Gains
+    advice: Advice
+    model: Model
+
+    def save(self, folder: str | Path) -> Path:
+        """Write index.html, rows.csv and model.skops into a folder, which may hold an earlier audit
+        but no other files of these names; return the path of index.html.
+        """
+        from robustssl.audits.page import write_audit
+
+        return write_audit(self, folder)
+
+
+def audit(
+    labeled: str | Path | pd.DataFrame,
+    unlabeled: str | Path | pd.DataFrame | None = None,
+    target: str = "",
+    *,
+    text: str | None = None,
+    drop: Sequence[str] = (),
+    algorithms: Sequence[str] = METHODS,
+    step: Callable[[], None] = lambda: None,
+) -> Audit:
+    """Audit two files, one file with some empty targets, two folders of images, or two frames.
+
+    step: called STEPS times, to show progress.
+    """
+    for name in algorithms:
+        _gains.baseline_of(name)  # fails before anything takes long
+    pair = _pair(labeled, unlabeled, target, text, drop)
+    part = pair.sample(LABELED, UNLABELED)
+    with parallel_config(backend="threading", n_jobs=-1), threadpool_limits(1):
+        inconsistency = replace(inspect(part, step), **_columns(pair))
+    found = inconsistency.mixture
+    probability = found.inconsistent if found else np.full(len(part.unlabeled), 0.5)
+    gains = measure(part, probability, algorithms, step)
+    advice = advise(gains, *_majority(part.y))
+    lost = [column.name for column in inconsistency.columns if column.share == 1]
+    if 0 < len(lost) < part.labeled.shape[1]:
+        accuracy = accuracy_alone(part.without(lost), gains.alone())
+        more = advise_without(lost, gains.alone(), accuracy)
+        advice = replace(advice, text=f"{advice.text} {more}")
+    model = Model(advice.algorithm, pair.kind, pair.text)
+    model.fit(pair.labeled, pair.y, part.unlabeled if advice.uses_unlabeled else None)
+    return Audit(part, len(pair.labeled), len(pair.unlabeled), inconsistency, gains, advice, model)
+
+
+def _pair(labeled: Any, unlabeled: Any, target: str, text: str | None, drop: Sequence[str]) -> Pair:
+    if not isinstance(labeled, pd.DataFrame):
+        return read(labeled, unlabeled, target, text, drop)
+    if not isinstance(unlabeled, pd.DataFrame):
+        raise InputError(
+            f"unlabeled must be a pandas.DataFrame like labeled, got {type(unlabeled).__name__}"
+        )
+    return of_frames(labeled, unlabeled, target, text, drop)
+
+
+def _majority(y: Any) -> tuple[Any, float]:
+    """The most common class, and its share."""
+    counts = pd.Series(y).value_counts(normalize=True)
+    return counts.index[0], float(counts.iloc[0])
+
+
+def inspect(pair: Pair, step: Callable[[], None] = lambda: None) -> Inconsistency:
+    """How inconsistent the rows are; takes mixture.STEPS steps."""
+    compared = _columns(pair)
+    lost = {column.name for column in compared["columns"] if column.share == 1}
+    X, Z, names = _numbers(pair, lost)
+    if X.shape[1] == 0:
+        return Inconsistency(UNKNOWN, UNKNOWN, telling=(), mixture=None, **compared)
+    codes = np.unique(pair.y, return_inverse=True)[1]
+    found = estimate_mixture(X, codes, Z, step)
+    telling: list[Telling] = []
+    if found.p < 0.05 and pair.kind == "text":
+        telling = telling_words(pair)
+    elif found.p < 0.05 and pair.kind == "tabular":
+        telling = telling_columns(pair, names, found.weight)
+    return Inconsistency(
+        found.distribution, found.label, telling=tuple(telling), mixture=found, **compared
+    )
+
+
+def _columns(pair: Pair) -> dict[str, Any]:
+    if pair.kind != "tabular":
+        return {"feature": UNKNOWN, "columns": ()}
+    feature, columns = compare_columns(pair)
+    return {"feature": feature, "columns": tuple(columns)}
+
+
+def _numbers(pair: Pair, lost: set[str]) -> tuple[Any, Any, list[str]]:
+    """Labeled and unlabeled rows as numbers, without lost columns; the column of each number."""
+    n = len(pair.labeled)
+    if pair.kind == "tabular":
+        both = pd.concat([pair.labeled, pair.unlabeled])
+        both = both[[name for name in both if str(name) not in lost]]
+        if not both.shape[1]:
+            return np.empty((n, 0)), np.empty((len(pair.unlabeled), 0)), []
+        made = encoder(both, "tabular")
+        numbers = made.transform(typed(both, made))
+        names = list(made.numbers_)
+        if "words" in made.named_transformers_:
+            names += [*made.named_transformers_["words"].get_feature_names_out()]
+    else:
+        both = np.concatenate([pair.labeled, pair.unlabeled])
+        numbers = preprocessing(both, pair.kind).transform(both)
+        if numbers.shape[1] > COMPONENTS:
+            numbers = PCA(COMPONENTS, random_state=0).fit_transform(numbers)
+        names = []
+    return numbers[:n], numbers[n:], [str(name) for name in names]

@@ -1,0 +1,123 @@
+"""Forests that score how much a row looks unlabeled; no forest has seen the rows that it scores."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.covariance import LedoitWolf
+from sklearn.ensemble import ExtraTreesClassifier
+
+from robustssl.audits.folds import Codes, Matrix, parts
+
+Step = Callable[[], None]
+
+DISTANCES = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """Rows to learn from, labeled (A) and unlabeled (B), and rows held out (a and b).
+
+    Each row is its features, followed by its likeness to labeled rows of other folds. codes: the
+    classes of A. labeled, unlabeled: the numbers of the rows held out.
+    """
+
+    A: Matrix
+    B: Matrix
+    a: Matrix
+    b: Matrix
+    codes: Codes
+    labeled: Codes
+    unlabeled: Codes
+
+
+def make_fold(X: Matrix, codes: Codes, Z: Matrix, rows: tuple[Codes, Codes], seed: int) -> Fold:
+    """The fold that holds out the given rows of X (labeled) and of Z (unlabeled)."""
+    x, z = rows
+    A, B, left, K = _without(X, x), _without(Z, z), np.delete(codes, x), codes.max() + 1
+    inner = _cross_likeness(A, left, B, K, seed)
+    held = map(_likeness(A, left, K), (X[x], Z[z]))
+    both = zip((A, B, X[x], Z[z]), (*inner, *held), strict=True)
+    A, B, a, b = (np.hstack(pair) for pair in both)
+    return Fold(A, B, a, b, codes=left, labeled=x, unlabeled=z)
+
+
+def score(
+    folds: list[Fold], columns: slice, shares: Matrix, forest: Any, step: Step = lambda: None
+) -> tuple[Matrix, Matrix, Matrix]:
+    """The probability of being unlabeled, of labeled and of unlabeled rows; and the importance of
+    each column.
+
+    Labeled and unlabeled rows weigh the same in total, and the classes have the shares given.
+    """
+    low = np.empty(sum(len(fold.labeled) for fold in folds))
+    high = np.empty(sum(len(fold.unlabeled) for fold in folds))
+    importance: Any = 0
+    for fold in folds:
+        counts = np.bincount(fold.codes, minlength=len(shares))
+        weights = (shares / np.maximum(counts, 1))[fold.codes]
+        both = np.concatenate([fold.A, fold.B])[:, columns]
+        is_unlabeled = np.arange(len(both)) >= len(fold.A)
+        weights = np.where(
+            is_unlabeled, 1 / len(fold.B), np.pad(weights / weights.sum(), (0, len(fold.B)))
+        )
+        model = forest(100, min_samples_leaf=5, random_state=0)
+        model.fit(both, is_unlabeled, sample_weight=weights * len(both))
+        model.n_jobs = 1  # threads add up the trees in any order, which changes the last digits
+        low[fold.labeled] = model.predict_proba(fold.a[:, columns])[:, 1]
+        if len(fold.b):
+            high[fold.unlabeled] = model.predict_proba(fold.b[:, columns])[:, 1]
+        importance = importance + model.feature_importances_
+        step()
+    return low, high, importance
+
+
+def _without(X: Matrix, rows: Codes) -> Matrix:
+    return np.asarray(np.delete(X, rows, axis=0))
+
+
+def _likeness(X: Matrix, codes: Codes, K: int) -> Callable[[Matrix], Matrix]:
+    """A function that measures how similar rows are to the labeled rows X.
+
+    It gives distances to class centres and to the nearest rows, Euclidean and by the covariance
+    within classes; the probabilities of the K classes; and the largest three of these.
+    """
+    present, own = np.unique(codes, return_inverse=True)
+    centres = np.stack([X[codes == k].mean(0) for k in present])
+    within = LedoitWolf(assume_centered=True).fit(X - centres[own])
+    root = np.linalg.cholesky(within.precision_)
+    how: Any = {"class_weight": "balanced", "random_state": 0, "n_jobs": 1}
+    forest = ExtraTreesClassifier(60, min_samples_leaf=2, **how).fit(X, codes)
+
+    def measure(rows: Matrix) -> Matrix:
+        if not len(rows):
+            return np.empty((0, DISTANCES + K + min(K, 3)))
+        nearest = np.partition(cdist(rows, X), 2, axis=1)
+        distances = (
+            cdist(rows, centres).min(1),
+            cdist(rows @ root, centres @ root).min(1),
+            nearest[:, :2].min(1),
+            nearest[:, 2],
+            cdist(rows @ root, X @ root).min(1),
+        )
+        P = np.zeros((len(rows), K))
+        P[:, present] = forest.predict_proba(rows)
+        logs = np.log(np.stack(distances) + 1e-9)
+        return np.column_stack([*logs, P, -np.sort(-P, axis=1)[:, :3]])
+
+    return measure
+
+
+def _cross_likeness(X: Matrix, codes: Codes, Z: Matrix, K: int, seed: int) -> tuple[Matrix, Matrix]:
+    """The likeness of the rows X and Z, each to labeled rows of other folds."""
+    folds = parts(X, codes, Z, seed)
+    found: tuple[list[Matrix], list[Matrix]] = ([], [])
+    for x, z in folds:
+        measure = _likeness(_without(X, x), np.delete(codes, x), K)
+        found[0].append(measure(X[x]))
+        found[1].append(measure(Z[z]))
+    places = (np.argsort(np.concatenate(rows)) for rows in zip(*folds, strict=True))
+    labeled, unlabeled = (np.concatenate(v)[i] for v, i in zip(found, places, strict=True))
+    return labeled, unlabeled

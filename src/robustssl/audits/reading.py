@@ -1,0 +1,199 @@
+"""How rows are read: from two tables, from one with empty targets, or from folders of images."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from robustssl.audits import advice
+from robustssl.audits.rows import Classes, Pair, is_number, texts_of
+from robustssl.datasets.image_folder import image_files, read_image
+from robustssl.datasets.table import read_frame
+from robustssl.errors import InputError, unknown
+
+SIZE = 32  # of an image, in pixels
+
+
+def read(
+    labeled: str | Path,
+    unlabeled: str | Path | None,
+    target: str,
+    text: str | None = None,
+    drop: Sequence[str] = (),
+) -> Pair:
+    """The pair in two files, in one file with some empty targets, or in two folders of images."""
+    first, second = Path(labeled), None if unlabeled is None else Path(unlabeled)
+    for path in filter(None, (first, second)):
+        if not path.exists():
+            raise InputError(f"there is no file or folder {path}")
+    if first.is_dir():
+        return _images(first, second)
+    if second is not None and second.is_dir():
+        raise InputError(f"{first} is a file, but {second} is a folder")
+    frame = read_frame(first)
+    if not target:
+        raise InputError("the column that holds the classes must be named: --target COLUMN")
+    if target not in frame:
+        raise unknown(f"column of {first}", target, map(str, frame.columns))
+    frame[target] = _whole_target(first, frame[target])
+    empty = frame[target].isna()
+    if second is None:
+        if not empty.any():
+            raise InputError(
+                f"every row of {first} has a {target}: name a second file with unlabeled rows, or "
+                f"leave {target} empty where it is not known"
+            )
+        return of_frames(frame[~empty], frame.loc[empty].drop(columns=target), target, text, drop)
+    notes = []
+    if empty.any():
+        notes.append(advice.NO_TARGET.format(rows=empty.sum(), file=first, target=target))
+    other = read_frame(second)
+    if target in other:
+        notes.append(advice.IGNORED_TARGET.format(file=second, target=target))
+    other = other.drop(columns=target, errors="ignore")
+    pair = of_frames(frame[~empty], other, target, text, drop)
+    pair.notes[:0] = notes
+    return pair
+
+
+def _whole_target(path: Path, column: pd.Series) -> pd.Series:
+    """The classes in a csv file: only an empty cell has none, since NA and None may be classes."""
+    if path.suffix.lower() == ".parquet" or is_number(column) or not column.isna().any():
+        return column
+    words = read_frame(path, keep_default_na=False, dtype={column.name: str})[column.name]
+    return words.where(words.str.strip() != "")
+
+
+def of_frames(
+    labeled: pd.DataFrame,
+    unlabeled: pd.DataFrame,
+    target: str,
+    text: str | None = None,
+    drop: Sequence[str] = (),
+) -> Pair:
+    """The pair of two frames; the first has the classes."""
+    if target not in labeled:
+        raise unknown("column of the labeled rows", target, map(str, labeled.columns))
+    for name in drop:
+        if name not in labeled and name not in unlabeled:
+            raise unknown("column", name, map(str, labeled.columns))
+    y = _classes_of(labeled[target])
+    labeled = labeled.drop(columns=[target, *drop], errors="ignore")
+    unlabeled = unlabeled.drop(columns=[*drop], errors="ignore")
+    if not labeled.shape[1]:
+        raise InputError(f"the labeled rows have no column besides {target}")
+    text = text or _text_column(labeled)
+    if text is not None:
+        return _texts(labeled, y, unlabeled, text)
+    return _tables(labeled, y, unlabeled)
+
+
+def _tables(labeled: pd.DataFrame, y: Classes, unlabeled: pd.DataFrame) -> Pair:
+    both, notes = [name for name in labeled if name in unlabeled], []
+    if not both:
+        raise InputError("labeled and unlabeled rows have no column in common")
+    extra = [name for name in unlabeled if name not in labeled]
+    if extra:
+        notes.append(advice.EXTRA.format(names=advice.listed(extra)))
+    named = [name for name in labeled if _is_identifier(labeled[name], unlabeled.get(name))]
+    if named:
+        notes.append(advice.IDENTIFIERS.format(names=advice.listed(named)))
+        notes += [advice.MAYBE_TEXT.format(name=n) for n in named if _is_text(labeled[n])][:1]
+    kept = [name for name in both if name not in named]
+    if not kept:
+        raise InputError("every column that both have looks like an identifier of its row")
+    lost = [name for name in labeled if name not in unlabeled and name not in named]
+    labeled, unlabeled = labeled[[*kept, *lost]].copy(), unlabeled[kept].copy()
+    for name in kept:
+        labeled[name], unlabeled[name] = _alike(labeled[name], unlabeled[name])
+    return Pair(labeled, y, unlabeled, lost=tuple(map(str, lost)), notes=notes)
+
+
+def _classes_of(column: pd.Series) -> Classes:
+    """The classes as they were read; whole numbers that became fractions by a gap are whole."""
+    if pd.api.types.is_float_dtype(column) and (column % 1 == 0).all():
+        column = column.astype(int)
+    if is_number(column):
+        return np.asarray(column)
+    return np.asarray(column.astype(str), object)
+
+
+def _alike(labeled: pd.Series, unlabeled: pd.Series) -> tuple[pd.Series, pd.Series]:
+    """Both columns as numbers if one holds numbers and most of the other can be read as numbers;
+    values that cannot are missing.
+    """
+    columns = [
+        column.astype(float) if _is_boolean(column) else column for column in (labeled, unlabeled)
+    ]
+    if is_number(columns[0]) != is_number(columns[1]):
+        read = [pd.to_numeric(column, errors="coerce") for column in columns]
+        if all(r.notna().sum() > 0.5 * c.notna().sum() for r, c in zip(read, columns, strict=True)):
+            columns = read
+    return columns[0], columns[1]
+
+
+def _is_boolean(column: pd.Series) -> bool:
+    """Whether a column holds true and false, and maybe gaps."""
+    return {type(value) for value in column.dropna()} <= {bool, np.bool_} and column.notna().any()
+
+
+def _is_identifier(labeled: pd.Series, unlabeled: pd.Series | None) -> bool:
+    """Whether a column only says which row it is, as ids and dates do, or cannot be compared: words
+    that differ in nearly every row, or numbers that count the rows.
+    """
+    try:
+        distinct, rows = labeled.nunique(), len(labeled)
+    except TypeError:  # values that cannot be hashed, such as lists
+        return True
+    if not is_number(labeled):
+        return bool(distinct > max(50, rows / 2) or distinct > max(20, 0.9 * rows))
+    both = pd.concat([labeled, unlabeled]).dropna() if unlabeled is not None else labeled.dropna()
+    if not is_number(both) or len(both) < 20 or both.nunique() < 0.9 * len(both):
+        return False
+    numbers = both.to_numpy(float)
+    steps = np.diff(numbers)
+    counts = np.ptp(numbers) < 2 * len(numbers) and (numbers % 1 == 0).all()
+    return bool(counts or ((numbers % 1 == 0).all() and (steps > 0).mean() > 0.98))
+
+
+def _is_text(column: pd.Series) -> bool:
+    if is_number(column):
+        return False
+    words = column.dropna().astype(str).str.split().str.len()
+    return bool(words.mean() > 3)
+
+
+def _text_column(frame: pd.DataFrame) -> str | None:
+    """The only column, if it holds sentences."""
+    return frame.columns[0] if frame.shape[1] == 1 and _is_text(frame.iloc[:, 0]) else None
+
+
+def _texts(labeled: pd.DataFrame, y: Classes, unlabeled: pd.DataFrame, text: str) -> Pair:
+    for frame, whose in ((labeled, "labeled"), (unlabeled, "unlabeled")):
+        if text not in frame:
+            raise unknown(f"column of the {whose} rows", text, map(str, frame.columns))
+    X, Z = (texts_of(frame[text]) for frame in (labeled, unlabeled))
+    full = [np.array([bool(x.strip()) for x in rows], bool) for rows in (X, Z)]
+    empty = sum(int((~f).sum()) for f in full)
+    notes = [advice.NO_TEXT.format(rows=empty)] if empty else []
+    return Pair(X[full[0]], y[full[0]], Z[full[1]], kind="text", text=text, notes=notes)
+
+
+def _images(labeled: Path, unlabeled: Path | None) -> Pair:
+    """The images in labeled/CLASS/, and all images below the other folder."""
+    if unlabeled is None or not unlabeled.is_dir():
+        raise InputError(f"{labeled} is a folder: name a second folder with the unlabeled images")
+    files, others = image_files(labeled), image_files(unlabeled)
+    if {len(file.relative_to(labeled).parts) for file in files} != {2}:
+        raise InputError(f"{labeled} must hold images as CLASS/file")
+    if not others:
+        raise InputError(f"{unlabeled} holds no images")
+    y = np.array([file.parent.name for file in files], object)
+    return Pair(images_of(files), y, images_of(others), kind="image")
+
+
+def images_of(files: Sequence[str | Path]) -> npt.NDArray[np.uint8]:
+    """The images in files, in the size that an audit uses."""
+    return np.stack([read_image(Path(file), SIZE) for file in files])

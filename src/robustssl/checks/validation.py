@@ -1,0 +1,172 @@
+"""Whether a submission is sound: whole, of the right versions, on the right rows, repeatable."""
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robustssl import registry
+from robustssl.cell import Cell
+from robustssl.checks.submissions import Submission, blocks, write_study
+from robustssl.errors import InputError
+from robustssl.execution.groups import are_nets, fit_of, groups
+from robustssl.execution.provenance import provenance
+from robustssl.execution.worker import run_group
+from robustssl.records.record import Record
+from robustssl.splits import prepare
+from robustssl.studies.study import read_study
+
+# Training turns the rounding of another device into other nets: as good on average, not each.
+NOISE = 0.03  # by which the mean score of a curve of nets may differ
+GROSS = 0.25  # by which that of one net may
+
+
+def freeze(folder: str | Path, commit: str | None = None) -> None:
+    """Freeze a submission whose records are current: name the commit (the present one by default),
+    and write down its cells.
+    """
+    found, place = Submission.read(folder), Path(folder)
+    if found.frozen is not None:
+        raise InputError(f"{place} is frozen already, at {found.frozen}")
+    problems = [*_incomplete(found), *_outdated(found)]
+    if problems:
+        raise InputError(f"{place} cannot be frozen: {problems[0]}")
+    commit = commit or provenance()["commit"]
+    if commit is None or commit.endswith("-dirty"):
+        raise InputError("name the commit: this code is not an unchanged checkout of one")
+    document = read_study(place / "study.yaml")
+    write_study({**document, "frozen": commit, "cells": blocks(list(found.cells))}, place)
+
+
+def validate(
+    folder: str | Path,
+    sample: int = 10,
+    random_state: int | None = None,
+    tell: Callable[[str], None] = lambda sentence: None,
+) -> list[str]:
+    """What is wrong with a submission, a sentence each; nothing if it is sound.
+
+    `sample` cells are drawn at random and run again, those of nets with the whole of their curve;
+    of a frozen submission only cells whose versions are the present ones. `tell` hears how many.
+    """
+    try:
+        found = Submission.read(folder)
+    except InputError as error:
+        return [str(error)]
+    current = [r for r in found.records if _is_current(r)]
+    problems = list(_incomplete(found))
+    if found.frozen is None:
+        problems += [*_outdated(found), *_other_splits(found.records)]
+    else:
+        problems += _mixed_versions(found)
+        tell(
+            f"frozen at {found.frozen}: {len(current):,} of {len(found.records):,} records are of "
+            "the present versions"
+        )
+    return [*problems, *_not_repeated(current, sample, random.Random(random_state))]
+
+
+def _is_current(record: Record) -> bool:
+    try:
+        return record.error is None and record.versions == registry.versions(record.cell)
+    except InputError:  # of something that is no longer here
+        return False
+
+
+def _mixed_versions(found: Submission) -> Iterator[str]:
+    """Curves whose cells are not all of the same versions."""
+    curves: dict[Any, set[Any]] = defaultdict(set)
+    for record in found.records:
+        curves[record.cell.spec, record.cell.task].add(record.versions)
+    for (spec, task), versions in curves.items():
+        if len(versions) > 1:
+            yield f"{spec} on {task.name} mixes the versions {sorted(versions)}"
+
+
+def _incomplete(found: Submission) -> Iterator[str]:
+    """Cells that are missing, of no study, failed, altered or there twice."""
+    expected = found.cells
+    counts = Counter(record.cell for record in found.records)
+    for cell, count in counts.items():
+        if count > 1:
+            yield f"{cell} is there {count} times"
+        if cell not in expected:
+            yield f"{cell} is not of the study"
+    for record in found.records:
+        if record.error is not None:
+            yield f"{record.cell} failed: {record.error}"
+        if record.method is None:
+            yield f"the record of {record.cell} does not say what its method is"
+    missing: dict[str, list[Cell]] = defaultdict(list)
+    for cell in expected - set(counts):
+        curve = f"{cell.spec} on {cell.dataset} in {cell.environment} ({cell.labels} labels)"
+        missing[curve].append(cell)
+    for curve, cells in sorted(missing.items()):
+        seeds, ts = sorted({c.seed for c in cells}), sorted({c.t for c in cells})
+        yield f"{len(cells)} cells of {curve} are missing: seeds {_list(seeds)}, t = {_list(ts)}"
+
+
+def _list(numbers: Sequence[float]) -> str:
+    return ", ".join(f"{number:g}" for number in numbers)
+
+
+def _outdated(found: Submission) -> Iterator[str]:
+    for record in found.records:
+        then, now = tuple(record.versions), registry.versions(record.cell)
+        if then != now:
+            yield f"{record.cell} is of the versions {then}, now {now}: run it again"
+
+
+def _other_splits(records: Sequence[Record]) -> Iterator[str]:
+    """Rows that a cell was run on, against those it should have been."""
+    splits: dict[tuple[Any, ...], str] = {}
+    for record in records:
+        cell = record.cell
+        said = record.provenance.get("split_digest")
+        answered = said is None and fit_of(cell) != cell  # by another cell, whose record has it
+        if record.error is not None or answered:
+            continue
+        place = (cell.dataset, cell.environment, cell.labels, cell.seed, cell.t)
+        if place not in splits:
+            prepared = prepare(*place[:4])
+            splits[place] = prepared.environment.split(prepared.pools, cell.t).digest
+        if said != splits[place]:
+            yield f"{cell} was run on another split: {said}, not {splits[place]}"
+
+
+def _not_repeated(records: Sequence[Record], sample: int, chance: random.Random) -> Iterator[str]:
+    """Scores of cells that are run again here."""
+    known = {r.cell: r for r in records}
+    whole = list(groups(sorted(known)))
+    for group in chance.sample(whole, min(sample, len(whole))):
+        pairs = [(known[again.cell], again) for again in run_group(group)]
+        near = GROSS if are_nets(group) else 1e-9
+        for record, again in pairs:
+            yield from _differences(record, again, near)
+        if are_nets(group):
+            yield from _mean_differences(pairs)
+
+
+def _differences(record: Record, again: Record, near: float) -> Iterator[str]:
+    if again.error is not None:
+        yield f"{again.cell} fails here: {again.error}"
+        return
+    for name, score in again.scores.items():
+        said = record.scores.get(name)
+        if said is None or abs(said - score) > near:
+            yield f"{again.cell} has the {name} {said}, and {score} when it is run again"
+
+
+def _mean_differences(pairs: Sequence[tuple[Record, Record]]) -> Iterator[str]:
+    first = pairs[0][0].cell
+    shared = set.intersection(*({*a.scores} & {*b.scores} for a, b in pairs))
+    for name in sorted(shared):
+        said, found = (np.mean([r.scores[name] for r in side]) for side in zip(*pairs, strict=True))
+        if abs(said - found) > NOISE:
+            yield (
+                f"{first.spec} on {first.dataset} in {first.environment} ({first.labels} labels) "
+                f"has the {name} {said:.4f} on average, and {found:.4f} when it is run again"
+            )

@@ -1,0 +1,65 @@
+"""How commands print: plain text, tables, durations and warnings."""
+
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+out, err = Console(), Console(stderr=True)
+
+# Columns that are wrapped in a narrow terminal, and their largest width.
+_WRAPPED = {"summary": None, "presets": 10, "built for": 13}
+
+
+def say(*words: object) -> None:
+    """Print plain text to the output."""
+    _print(out, words)
+
+
+def warn(*words: object) -> None:
+    """Print plain text to the error stream."""
+    _print(err, words)
+
+
+def _print(console: Console, words: Iterable[object]) -> None:
+    text = _without_control_characters(" ".join(map(str, words)))
+    console.print(text, emoji=False, highlight=False, markup=False, soft_wrap=True)
+
+
+def _without_control_characters(text: str) -> str:
+    """So that text from an untrusted store cannot control the terminal."""
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "\N{REPLACEMENT CHARACTER}", text)
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table to the output; names are never cut, however narrow the terminal."""
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for name in columns:
+        table.add_column(name, no_wrap=name not in _WRAPPED, max_width=_WRAPPED.get(name))
+    for row in rows:
+        table.add_row(*map(Text, row))
+    out.print(table)
+    out.print()
+
+
+def duration(seconds: float) -> str:
+    for unit, size in (("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} seconds" if seconds >= 1.5 else "a second or less"
+
+
+@contextmanager
+def notes() -> Iterator[None]:
+    """Print Python warnings as notes to the error stream, each once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        try:
+            yield
+        finally:
+            for message in dict.fromkeys(str(w.message) for w in caught):
+                warn(f"note: {message}")

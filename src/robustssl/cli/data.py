@@ -1,0 +1,55 @@
+"""Commands that list, download and locate datasets."""
+
+from typing import Annotated
+
+import typer
+
+from robustssl.cli._print import print_table, say
+from robustssl.spec import parse
+
+app = typer.Typer(help="List, download and locate datasets.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_() -> None:
+    """List the datasets, and whether each is on this machine."""
+    from robustssl import registry
+    from robustssl.downloads.cache import place
+
+    def available(name: str) -> str:
+        if name in ("image_folder", "table"):
+            return "your own"
+        bundled = name in ("iris", "wine", "digits", "breast_cancer")
+        return "yes" if bundled or place(name).is_dir() else "no"
+
+    rows = registry.catalog("dataset")
+    columns = ["name", "available", "summary"]
+    print_table(columns, [[r["name"], available(r["name"]), r["summary"]] for r in rows])
+
+
+@app.command()
+def fetch(names: Annotated[list[str], typer.Argument(help="Names of datasets.")]) -> None:
+    """Download datasets into the cache, and the encoders they use."""
+    from robustssl import registry
+    from robustssl.encoders.minilm import encode
+
+    for name in names:
+        dataset = registry.dataset(name)
+        shape, classes = " x ".join(map(str, dataset.X.shape)), len(set(dataset.y.tolist()))
+        owner, licence = (dataset.meta.get(key, "not stated") for key in ("owner", "licence"))
+        say(f"{name}: {dataset.kind}, {shape}, {classes} classes")
+        say(f"  {owner}; licence: {licence}")
+        say(f"  sha256 {dataset.sha256}")
+        if dataset.meta.get("encoder", "tfidf") != "tfidf":
+            encode(dataset.X[:1].tolist(), dataset.meta["encoder"])  # downloads the encoder
+
+
+@app.command()
+def path(name: Annotated[str, typer.Argument(help="Name of a dataset.")]) -> None:
+    """Print the folder of the cache that a dataset is downloaded to."""
+    from robustssl import registry
+    from robustssl.downloads.cache import place
+
+    plain, _ = parse(name)
+    registry.find("dataset", plain)
+    say(place(plain))

@@ -1,0 +1,129 @@
+"""Commands that show results: report, site, serve, metrics."""
+
+import signal
+import sys
+from contextlib import suppress
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from robustssl.cli._options import DEFAULT_STORE, Format, FormatOption, StoreOption
+from robustssl.cli._print import notes, say
+
+
+def report(
+    store: StoreOption = DEFAULT_STORE,
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")] = Path("report"),
+    score: Annotated[
+        str, typer.Option(help="Score: accuracy, balanced_accuracy, macro_f1, auroc or detection.")
+    ] = "accuracy",
+    sort: Annotated[
+        str, typer.Option(help="Metric to sort by: AUC, Acc0, WA, EVM, VS, RCC or gain.")
+    ] = "AUC",
+    style: Annotated[
+        Path | None,
+        typer.Option(help="Matplotlib style file, applied on top of the default style."),
+    ] = None,
+    published: Annotated[
+        Path | None,
+        typer.Option(help="File or folder of published results to show beside the measured ones."),
+    ] = None,
+) -> None:
+    """Write tables and figures of the results in a store.
+
+    Tables are written as Markdown, CSV, JSON and LaTeX, figures as PNG, SVG and PDF. `--store` may
+    also be a file or folder of exported records (.jsonl or .jsonl.gz).
+    """
+    from robustssl import reports
+
+    files = reports.report(store, folder, score=score, sort=sort, style=style, published=published)
+    say("Tables:", *(f for f in files if f.stem == "table"))
+    say("Figures (also as .svg and .pdf):", *(f for f in files if f.suffix == ".png"))
+
+
+def site(
+    folder: Annotated[Path, typer.Argument(help="Folder to write.")] = Path("site"),
+    store: StoreOption = DEFAULT_STORE,
+) -> None:
+    """Build a website of the results in a store.
+
+    Its pages (overview, leaderboard, explorer, methods and tasks) need no server. `--store` may
+    also be a file or folder of exported records (.jsonl or .jsonl.gz).
+    """
+    from robustssl import sites
+
+    say(f"Open {sites.site(store, folder)} in a browser.")
+
+
+def serve(
+    store: StoreOption = DEFAULT_STORE,
+    port: Annotated[int, typer.Option(help="Port; 0 picks a free one.")] = 8000,
+    host: Annotated[
+        str,
+        typer.Option(help="Address to listen on; 127.0.0.1 is visible on this machine only."),
+    ] = "127.0.0.1",
+) -> None:
+    """Serve the website of a store and update it while records arrive."""
+    from robustssl.sites.serve import Server
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that temporary files are removed
+    with Server(store, host, port) as server:
+        say(f"Serving {server.url} (press Ctrl-C to stop)")
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()
+
+
+class Convention(StrEnum):
+    definition = "definition"
+    published = "published"
+    re_ssl = "re-ssl"
+
+
+def metrics(
+    path: Annotated[str, typer.Argument(help="A file or folder of results, or a store.")],
+    convention: Annotated[
+        Convention,
+        typer.Option(
+            help="definition: exact integrals; published: as in the published tables; "
+            "re-ssl: the five metrics of RE-SSL."
+        ),
+    ] = Convention.definition,
+    format_: FormatOption = Format.table,
+    score: Annotated[
+        str | None,
+        typer.Option(help="Column of the score; by default `score`, or accuracy if there is none."),
+    ] = None,
+    intervals: Annotated[
+        bool,
+        typer.Option("--intervals", help="Add a 95% interval over seeds: estimate, low and high."),
+    ] = False,
+) -> None:
+    """Compute robustness metrics of every curve in a file or folder.
+
+    The metrics are AUC, Acc0, WA, EVM, VS and RCC. A file is a CSV file with the columns algorithm,
+    t, seed and score (any other column distinguishes curves), a raw published file, exported
+    records (.jsonl) or a store (.sqlite).
+    """
+    from robustssl.analysis.table import metrics
+
+    with notes():
+        table = metrics(path, convention, score=score, intervals=intervals)
+    if format_ is Format.csv:
+        table.to_csv(sys.stdout, index=False)
+    elif format_ is Format.json:
+        print(table.to_json(orient="records", indent=2))
+    else:
+        import pandas as pd
+        from tabulate import tabulate
+
+        from robustssl.analysis.table import show
+
+        as_is: Any = {"tablefmt": "plain", "showindex": False, "disable_numparse": True}
+        names = list(table.columns)
+        task, rest = names[: names.index("algorithm")], names[names.index("algorithm") :]
+        for values, rows in table.groupby(task, dropna=False, sort=False):
+            known = {k: v for k, v in zip(task, values, strict=True) if not pd.isna(v)}
+            say(", ".join(f"{k} {v}" for k, v in known.items()))
+            say(tabulate(rows[rest].map(show), headers="keys", **as_is) + "\n")

@@ -1,0 +1,56 @@
+"""Commands that describe an algorithm and draw an environment."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from robustssl.cli._print import say
+from robustssl.spec import parse, spell
+
+app = typer.Typer(help="Describe an algorithm, or draw an environment.", no_args_is_help=True)
+
+
+@app.command()
+def algorithm(
+    name: Annotated[
+        str,
+        typer.Argument(help="Name of an algorithm, such as tsvm, or your own as module:object."),
+    ],
+) -> None:
+    """Describe an algorithm.
+
+    Prints its formula, options, presets, budgets and baseline.
+    """
+    from robustssl import registry
+
+    name, _ = parse(name)
+    found = registry.about("algorithm", name)
+    say("\n\n".join(filter(None, (found.text, found.shared_text))) + "\n")
+    say("options:  " + spell(name, found.options))
+    for preset, values in found.presets.items():
+        say(f"preset {preset}: " + spell(name, values))
+    for budget, values in (found.budgets or {}).items():
+        say(f"budget {budget}: " + spell(name, values))
+    say(f"baseline: {found.baseline or 'none'}")
+    if found.targets:
+        say(f"built for inconsistent: {', '.join(found.targets)}")
+
+
+@app.command()
+def environment(
+    name: Annotated[str, typer.Argument(help="Name of an environment, such as label or feature.")],
+    dataset: Annotated[str, typer.Option(help="Dataset to draw.")] = "wine",
+    folder: Annotated[
+        Path, typer.Option("--out", "-o", help="Path of the pictures, without suffix.")
+    ] = Path("environment"),
+    labels: Annotated[int, typer.Option(help="Number of labels per class.")] = 5,
+    seed: Annotated[int, typer.Option(help="Random seed that selects the rows.")] = 0,
+) -> None:
+    """Draw how an environment changes the unlabeled data.
+
+    The pictures show t = 0 (consistent), 0.5 and 1 (inconsistent).
+    """
+    from robustssl.pictures.environment import show
+
+    say("Pictures:", *show(name, dataset, folder, labels, seed))

@@ -1,0 +1,209 @@
+"""A stack of models: their gradients by vmap, and one element-wise update for all of them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.func import vmap
+from torch.utils._pytree import tree_map
+
+from robustssl.deep import optimizers
+from robustssl.deep.batches import Batches, Problem, start
+from robustssl.deep.device import PRECISIONS, device_of, precision_of
+from robustssl.deep.net import Net
+from robustssl.deep.trained import Trained
+from robustssl.deep.types import Batch, Rows, Shape, State
+from robustssl.errors import InputError
+from robustssl.views import Views
+
+
+class Stack:
+    """Models with the same options and other rows and seeds, trained together; row m of every
+    tensor belongs to model m.
+    """
+
+    def __init__(
+        self, model: Any, build: Callable[[], nn.Module], views: Views, problems: Sequence[Problem]
+    ) -> None:
+        self.model, self.views, self.height = model, views, len(problems)
+        self.asked = model.batch * getattr(model, "ratio", 1)  # unlabeled rows in a step
+        self.device = device_of(model.device)
+        precision = precision_of(model.precision, self.device)
+        torch.backends.cuda.matmul.allow_tf32 = precision in ("tf32", "bf16")
+        torch.backends.cudnn.allow_tf32 = precision in ("tf32", "bf16")
+        torch.backends.cudnn.benchmark = True  # shapes never change
+        nets = [start(build, problem.seed) for problem in problems]
+        _check_constants(nets)
+        self.net = Net(nets[0], PRECISIONS[precision])
+        exact = self.net.exact
+        self.decays = self.net.decays.to(self.device, exact)
+        self.params = torch.stack([self.net.pack(net) for net in nets]).to(self.device, exact)
+        self.net.to(self.device)
+        self.average = self.params.clone()
+        self.moments = optimizers.moments(model.optimizer, self.params)
+        self.batches = Batches(
+            problems,
+            views,
+            (model.batch, self.asked),
+            model.views,
+            self._noise(problems[0]),
+            self.net.prepare,
+            (self.device, exact),
+        )
+        self.classes = 1 + max(int(problem.codes.max()) for problem in problems)
+        row = tuple(self._one(problems[0]).shape)
+        shape = Shape(self.batches.unlabeled.shape[1], row, self.classes, model.steps)
+        self.state: State = self._mapped(partial(model.init, shape=shape))(self.params)
+        self.state = {name: value.clone() for name, value in self.state.items()}
+        self.step_number = torch.zeros(1, dtype=torch.long, device=self.device)
+        self.failed = torch.full((self.height,), -1, dtype=torch.long, device=self.device)
+        self.losses = torch.zeros(self.height, 2, dtype=exact, device=self.device)
+        self.done = 0
+
+    def _noise(self, problem: Problem) -> Any:
+        if self.model.noise is None:
+            return None
+        shape = (self.asked, *self._one(problem).shape)
+        return lambda rng, steps: self.model.noise(rng, (steps, *shape))
+
+    def _one(self, problem: Problem) -> Tensor:
+        """One row as the net sees it."""
+        row = torch.from_numpy(problem.X[:1]).to(self.device)
+        return self.net.prepare(self.views.plain(row))[0]
+
+    def _mapped(self, one: Callable[..., Any]) -> Callable[..., Any]:
+        """The function of a stack that applies a function of one model to each of its models."""
+        if self.height > 1:
+            return vmap(one, randomness="error")
+
+        def alone(*stacked: Any) -> Any:
+            return tree_map(lambda x: x[None], one(*tree_map(lambda x: x[0], stacked)))
+
+        return alone
+
+    def forward(self, params: Tensor) -> tuple[Tensor, Tensor, State]:
+        """The labeled and the unlabeled loss of every model in this step, and its next state."""
+
+        def of_one(params: Tensor, fields: dict[str, Tensor], state: State) -> Any:
+            return self.model.loss(self.net, params, Batch(**fields), state)
+
+        with torch.no_grad():
+            fields = self.batches.at(self.step_number)
+        state = {**self.state, "average": self.average, "params": self.params}
+        found: tuple[Tensor, Tensor, State] = self._mapped(of_one)(params, fields, state)
+        return found
+
+    def gradient(self, params: Tensor, labeled: Tensor, unlabeled: Tensor) -> Tensor:
+        """The gradient of every model. The losses may be summed over models, since the loss of one
+        does not depend on the parameters of another.
+        """
+        if not self.model.combines:
+            return torch.autograd.grad((labeled + unlabeled).sum(), params)[0]
+        (of_labeled,) = torch.autograd.grad(labeled.sum(), params, retain_graph=True)
+        (of_unlabeled,) = torch.autograd.grad(unlabeled.sum(), params)
+        combined: Tensor = self._mapped(self.model.combine)(of_labeled, of_unlabeled)
+        return combined
+
+    def unlabeled_gradient(self) -> Tensor:
+        """The gradient of the unlabeled loss alone, in this step; zeros where it has none."""
+        params = self.params.to(self.net.dtype).detach().requires_grad_()
+        with torch.enable_grad():
+            _, unlabeled, _ = self.forward(params)
+            if not unlabeled.requires_grad:
+                return torch.zeros_like(params)
+            (gradient,) = torch.autograd.grad(unlabeled.sum(), params, allow_unused=True)
+        return torch.zeros_like(params) if gradient is None else gradient
+
+    def step(self, forward: Any = None, update: Any = None) -> None:
+        """One step of every model, in place; `forward` and `update` may be given compiled."""
+        params = self.params.to(self.net.dtype).detach().requires_grad_()
+        with torch.enable_grad():
+            labeled, unlabeled, after = (forward or self.forward)(params)
+            gradient = self.gradient(params, labeled, unlabeled)
+        losses = torch.stack([labeled, unlabeled], 1).detach()
+        after = {name: after[name].detach() for name in self.state}
+        with torch.no_grad():
+            (update or self.update)(gradient, losses, after)
+
+    def update(self, gradient: Tensor, losses: Tensor, after: State) -> None:
+        """Move the parameters. A model whose loss is not finite keeps its own from then on."""
+        model, step = self.model, self.step_number.to(self.params.dtype)
+        gradient = gradient.to(self.params.dtype)
+        norm = gradient.norm(dim=1)
+        alive = self.failed < 0
+        fine = losses.sum(1).isfinite() & norm.isfinite()
+        self.failed.copy_(torch.where(alive & ~fine, self.step_number, self.failed))
+        alive = (alive & fine)[:, None]
+        if model.clip is not None:
+            gradient = gradient * (model.clip / norm.clamp(min=model.clip))[:, None]
+        if model.weight_decay:
+            gradient = torch.addcmul(gradient, self.decays, self.params, value=model.weight_decay)
+        gradient = gradient.masked_fill(~alive, 0)
+        share = optimizers.share(model.schedule, step, model.steps)
+        rate = model.learning_rate * share * alive
+        moved = (self.params, gradient, self.moments, rate, step, model.momentum)
+        optimizers.update(model.optimizer, *moved)
+        for name, value in self.state.items():
+            value.copy_(after[name])
+        self.losses.copy_(losses)
+        self.step_number.add_(1)
+        # A small decay at first, or the average of a short run would be mostly its random start.
+        decay = torch.clamp(1 - 1 / (step + 2), max=model.ema)
+        self.average.lerp_(self.params, 1 - decay)
+
+    def refresh(self) -> None:
+        """Let every model compute its state again from all of its rows."""
+
+        def of_one(params: Tensor, fields: dict[str, Tensor], state: State) -> State:
+            after: State = self.model.refresh(self.net, params, Rows(**fields), state)
+            return after
+
+        state = {**self.state, "average": self.average}
+        with torch.no_grad():
+            after = self._mapped(of_one)(self.params, self.batches.rows(), state)
+        for name, value in self.state.items():
+            value.copy_(after[name])
+
+    def results(self) -> list[Trained | int]:
+        """Every model as trained, or the step at which its loss was not finite."""
+        with torch.no_grad():
+            state = {**self.state, "average": self.average}
+            served = self._mapped(self.model.serve)(self.params, state)
+            failed = self.failed.tolist()
+            return [
+                self._trained(m, served[m]) if failed[m] < 0 else failed[m]
+                for m in range(self.height)
+            ]
+
+    def _trained(self, m: int, params: Tensor) -> Trained:
+        rows = self.batches.of(m)
+
+        def batches() -> Iterator[Tensor]:
+            for part in rows.tensor_split(-(-len(rows) // 512)):  # equal parts, none of one row
+                yield self.net.prepare(self.views.plain(part)).to(params.dtype)
+
+        statistics = self.net.statistics(params, batches) if self.net.has_statistics else {}
+        return Trained(
+            self.net,
+            params.cpu(),
+            {name: value.cpu() for name, value in statistics.items()},
+            self.views,
+            str(self.device),
+        )
+
+
+def _check_constants(nets: Sequence[nn.Module]) -> None:
+    """A stack shares what is not trained, so it must not depend on the seed."""
+
+    def constants(net: nn.Module) -> list[Tensor]:
+        return [*net.buffers(), *(p for p in net.parameters() if not p.requires_grad)]
+
+    first = constants(nets[0])
+    for net in nets[1:]:
+        if not all(map(torch.equal, first, constants(net))):
+            raise InputError(
+                f"{type(net).__name__} has buffers or frozen parameters that depend on the seed, "
+                "and models that are trained together share them: give the net `stacks = False`"
+            )

@@ -1,0 +1,191 @@
+"""Fitting many models together: which of them share a stack, and what becomes of each."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from robustssl import registry
+from robustssl.classifier import Codes, Matrix, labeled_part
+from robustssl.deep.batches import Problem
+from robustssl.deep.checkpoints import checkpoint_file, save
+from robustssl.deep.device import precision_of
+from robustssl.deep.net import Headed, Whole
+from robustssl.deep.stack import Stack
+from robustssl.deep.train import Mode, train
+from robustssl.deep.trained import Trained
+from robustssl.errors import InputError
+from robustssl.spec import parse
+from robustssl.views import views_of
+
+# The net that `auto` stands for, by the number of axes of a row: features, versions of a text, an
+# image.
+NETS = {1: "ft_transformer", 2: "mlp", 3: "wide_resnet"}
+
+Result = tuple[Trained | int, dict[str, Any]]  # a model or the step of its failure; `trained_with_`
+
+
+@dataclass(frozen=True)
+class How:
+    """What the caller decides about a training; none of it changes a model."""
+
+    mode: Mode | None = None
+    checkpoints: Path | None = None
+    tell: Callable[[int], None] = field(default=lambda step: None)
+
+
+def fit_together(
+    models: Sequence[Any], problems: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]], how: How
+) -> list[Exception | None]:
+    """See `NetClassifier.fit_together`."""
+    _check_alike(models)
+    errors: list[Exception | None] = [None] * len(models)
+    stacks: dict[Any, list[tuple[int, Problem]]] = {}
+    baselines: dict[int, tuple[Any, tuple[Matrix, Codes]]] = {}
+    for place, (model, (X, y)) in enumerate(zip(models, problems, strict=True)):
+        try:
+            rows, codes = model._encode(X, y)
+            stand_in = model._stand_in(codes)
+            if stand_in is None:
+                alike = (rows.shape[1:], len(model.classes_))
+                stacks.setdefault(alike, []).append((place, model._problem(rows, codes)))
+            elif getattr(stand_in, "family", None) == "deep":
+                baselines[place] = stand_in, (rows, codes)
+            else:
+                model.model_ = stand_in.fit(*labeled_part(rows, codes))
+        except Exception as error:
+            errors[place] = error
+    _fit_baselines(models, baselines, errors, how)
+    for (shape, classes), members in stacks.items():
+        places, chosen = zip(*members, strict=True)
+        training = Training(models[0], shape, classes, how)
+        for place, (result, trained_with) in zip(places, training.run(chosen), strict=True):
+            models[place].trained_with_ = trained_with
+            if isinstance(result, int):
+                errors[place] = FloatingPointError(f"the loss is not finite at step {result}")
+            else:
+                models[place].model_ = result
+    return errors
+
+
+def _fit_baselines(
+    models: Sequence[Any],
+    baselines: Mapping[int, tuple[Any, tuple[Matrix, Codes]]],
+    errors: list[Exception | None],
+    how: How,
+) -> None:
+    """Fit the baselines of models without unlabeled rows, given by the places of these models."""
+    if not baselines:
+        return
+    fitted, rows = zip(*baselines.values(), strict=True)
+    try:
+        failures = fitted[0].fit_together(fitted, rows, **vars(how))
+    except Exception as error:
+        failures = [error] * len(fitted)
+    for place, baseline, failure in zip(baselines, fitted, failures, strict=True):
+        errors[place] = failure
+        models[place].model_ = baseline
+        models[place].trained_with_ = getattr(baseline, "trained_with_", {})
+
+
+def _check_alike(models: Sequence[Any]) -> None:
+    def options(model: Any) -> Any:
+        return type(model), {**model.get_params(), "random_state": None}
+
+    if any(options(model) != options(models[0]) for model in models):
+        raise InputError("models that are fitted together must be equal but for random_state")
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """The training of models with the same options on rows of one shape."""
+
+    model: Any
+    shape: tuple[int, ...]
+    classes: int
+    how: How = How()
+
+    def run(self, problems: Sequence[Problem]) -> list[Result]:
+        """Train a model for each problem: in one stack, or one after the other if the net asks for
+        it.
+        """
+        name, _ = parse(self._net)
+        stacks = getattr(registry.find("net", name), "stacks", True)
+        parts = [problems] if stacks else [[problem] for problem in problems]
+        results = [result for part in parts for result in self._stack(part)]
+        for part in parts:
+            if (file := self._checkpoint(part)) is not None:
+                file.unlink(missing_ok=True)
+        return results
+
+    def _stack(self, problems: Sequence[Problem]) -> list[Result]:
+        """Train a stack; where memory does not suffice, one half and then the other."""
+        try:
+            return self._train(problems)
+        except torch.OutOfMemoryError:
+            if len(problems) == 1:
+                raise
+        half = len(problems) // 2
+        return [*self._stack(problems[:half]), *self._stack(problems[half:])]
+
+    def _train(self, problems: Sequence[Problem]) -> list[Result]:
+        file, stack = self._checkpoint(problems), self.stack(problems)
+        train(stack, self.how.mode, file, self.how.tell)
+        results = stack.results()
+        if file is not None and file.exists():
+            save(stack, file)  # the process may be killed before the last stack is done
+        trained_with = {
+            "device": torch.cuda.get_device_name() if stack.device.type == "cuda" else "cpu",
+            "precision": precision_of(self.model.precision, stack.device),
+            "height": stack.height,
+        }
+        return [(result, trained_with) for result in results]
+
+    def stack(self, problems: Sequence[Problem]) -> Stack:
+        views = views_of(self.shape, self.model.weak, getattr(self.model, "strong", 0.0))
+        return Stack(self.model, self._build, views, problems)
+
+    @property
+    def _net(self) -> str:
+        net: str = self.model.net
+        return NETS[len(self.shape)] if net == "auto" else net
+
+    def _build(self) -> torch.nn.Module:
+        """The net, built first so that its start does not depend on the parts a method adds."""
+        build = partial(registry.net(self._net), self.shape, self.classes)
+        net: torch.nn.Module = build()
+        width = net.head.in_features if isinstance(net, Headed) else 1
+        parts = self.model.parts(build, width, self.classes)
+        if parts and not isinstance(net, Headed):
+            raise InputError(
+                f"{type(self.model).__name__} adds heads to the net, so the net must be a "
+                f"robustssl.deep.Headed, with `features` and `head`, got {self._net}"
+            )
+        return Whole(net, parts) if parts else net
+
+    def _checkpoint(self, problems: Sequence[Problem]) -> Path | None:
+        folder = self.how.checkpoints
+        return None if folder is None else checkpoint_file(folder, self.model, problems)
+
+
+def unlabeled_gradients(model: Any, X: Matrix, y: Codes, count: int = 20) -> list[float]:
+    """Norms of the gradient of the unlabeled loss, at `count` steps from the first to the last."""
+    rows, codes = model._encode(X, y)
+    training = Training(model, rows.shape[1:], len(model.classes_))
+    stack = training.stack([model._problem(rows, codes)])
+    measured = set(np.linspace(0, model.steps - 1, count).astype(int).tolist())
+    norms: list[float] = []
+    for step in range(model.steps):
+        if step % stack.batches.chunk == 0:
+            stack.batches.put(stack.batches.draw())
+        if model.refresh_every and step % model.refresh_every == 0:
+            stack.refresh()
+        if step in measured:
+            norms.append(float(stack.unlabeled_gradient().norm()))
+        stack.step()
+    return norms

@@ -1,0 +1,136 @@
+"""What is known of the built-in algorithms, environments, datasets and nets without importing them.
+
+`catalog.json` is written by `make catalog`, from the code; a test says when it is out of date. So
+reports need no code of a method, and `robustssl list` no torch.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from robustssl.method import Family, Method
+from robustssl.spec import parse, spell
+
+_PACKAGE = Path(__file__).parents[1]
+FILE = Path(__file__).with_name("catalog.json")
+
+
+@dataclass(frozen=True)
+class About:
+    """What a thing that has a name says of itself.
+
+    `options` are its options with their defaults, but for the `required` ones; `texts` are those
+    that take a text. `text` is its documentation, `summary` the first sentence, `shared_text` tells
+    of the options that it shares with other algorithms. `look` is the
+    place of an algorithm in the order of colours, kept for good. `data` is the kind of data that a
+    dataset holds.
+    """
+
+    name: str
+    version: int = 1
+    summary: str = ""
+    text: str = ""
+    shared_text: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    budgets: Mapping[str, Mapping[str, Any]] | None = None
+    nested: Mapping[str, str] = field(default_factory=dict)  # options that are specs, of a kind
+    baseline: str | None = None
+    targets: tuple[str, ...] = ()
+    family: Family = "statistical"
+    supervised: bool = False
+    data: str | None = None
+    look: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields that differ from their defaults."""
+        usual = About(self.name)
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        return {k: v for k, v in values.items() if k != "name" and v != getattr(usual, k)}
+
+
+@cache
+def _document() -> dict[str, dict[str, dict[str, Any]]]:
+    document: dict[str, dict[str, dict[str, Any]]] = json.loads(FILE.read_text("utf-8"))
+    return document
+
+
+@cache
+def entry(kind: str, name: str) -> About | None:
+    """What the catalog says of a built-in thing; None if it does not know it, or if its file has
+    changed since.
+    """
+    found = dict(_document().get(kind, {}).get(name, {}))
+    if not found or found.pop("source") != source_digest(kind, name):
+        return None
+    lists: dict[str, Any] = {
+        k: tuple(found.pop(k)) for k in ("required", "texts", "targets") if k in found
+    }
+    return About(name, **lists, **found)
+
+
+def source_digest(kind: str, name: str) -> str | None:
+    """A digest of the file of a built-in thing; None if there is none."""
+    path = _PACKAGE / f"{kind}s" / f"{name}.py"
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else None
+
+
+def version(kind: str, name: str) -> int | None:
+    """The present version of a built-in thing; None of anything else."""
+    parts = [entry(kind, part) for part in name.split("+")] if kind == "environment" else []
+    found = parts or [entry(kind, name)]
+    if None in found:
+        return None
+    numbers = [about.version for about in found if about is not None]
+    return numbers[0] if len(numbers) == 1 else composed_version(*numbers)
+
+
+def composed_version(first: int, second: int) -> int:
+    """The version of an environment that is composed of two."""
+    return 1000 * first + second
+
+
+def baseline_spec(spec: str, baseline: About) -> str:
+    """A baseline with the options that it shares with a method (a canonical spec)."""
+    own = parse(spec)[1]
+    shared = {k: v for k, v in own.items() if k in (*baseline.options, *baseline.required)}
+    changed = {k: v for k, v in shared.items() if (k, v) not in baseline.options.items()}
+    return spell(baseline.name, changed)
+
+
+def method_of(spec: str) -> Method:
+    """What the catalog knows of a method, given as a canonical spec; of one that is not built in,
+    the spec alone.
+    """
+    found = entry("algorithm", parse(spec)[0])
+    if found is None:
+        return Method(spec, spec)
+    baseline = entry("algorithm", found.baseline) if found.baseline else None
+    return Method(
+        name=spec,
+        spec=spec,
+        family=found.family,
+        supervised=found.supervised,
+        baseline=baseline_spec(spec, baseline) if baseline else None,
+    )
+
+
+def data_kind(dataset: str) -> str:
+    """The kind of data of a dataset (a spec), as far as the catalog knows; else other."""
+    name, options = parse(dataset)
+    found = entry("dataset", name)
+    kind = options.get("kind")
+    if kind in ("tabular", "image", "text"):
+        return str(kind)
+    return "other" if found is None else found.data or "tabular"
+
+
+def looks() -> dict[str, int]:
+    """The place of every built-in algorithm in the order of colours."""
+    return {name: found["look"] for name, found in _document().get("algorithm", {}).items()}

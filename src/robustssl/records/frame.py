@@ -1,0 +1,160 @@
+"""The one tidy frame: a row for each record, wherever records are kept.
+
+Of the cell: key, algorithm (spelt with its params), environment, dataset, labels, t, seed. Of the
+method, as the record says it: method (its name), budget, family, supervised, baseline. Of the data:
+drawn (the name by which rows are drawn), data (their kind). Of the run: the scores, test_rows,
+seconds, error, warnings, log, digest (of the predictions) and versions (of algorithm, environment
+and dataset).
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from robustssl.errors import unknown
+from robustssl.method import Method
+from robustssl.records import catalog
+from robustssl.records.record import SCORES, Record
+from robustssl.spec import parse
+
+KINDS = ("algorithm", "environment", "dataset")
+CURVE = ["algorithm", "environment", "dataset", "labels"]
+METHOD = ("name", "budget", "family", "supervised", "baseline")
+_NUMBERS = {"labels": int, "seed": int, **dict.fromkeys(("t", "seconds", *SCORES), float)}
+
+# The present version of an algorithm, environment or dataset; None if it is not known.
+Present = Callable[[str, str], int | None]
+
+
+def frame_of(records: Sequence[Record]) -> pd.DataFrame:
+    """Records as rows of the frame."""
+    rows = [
+        (
+            *(r.key, r.cell.spec, r.cell.environment, r.cell.dataset, r.cell.labels),
+            *(r.cell.t, r.cell.seed, *(r.scores.get(name, np.nan) for name in SCORES)),
+            *(r.versions, r.test_rows, r.seconds, r.error, list(r.warnings), r.log, r.digest),
+        )
+        for r in records
+    ]
+    columns = ["key", *CURVE, "t", "seed", *SCORES]
+    columns += ["versions", "test_rows", "seconds", "error", "warnings", "log", "digest"]
+    frame = pd.DataFrame(rows, columns=columns)
+    data = [r.provenance.get("data", {}) for r in records]
+    return with_methods(frame, [r.method for r in records], data)
+
+
+def with_methods(
+    frame: pd.DataFrame, methods: Sequence[Method | None], data: Sequence[Mapping[str, Any]]
+) -> pd.DataFrame:
+    """With what each record says of its method and its data; what it does not say is None."""
+    described = [
+        method or Method(spec, spec) for method, spec in zip(methods, frame.algorithm, strict=True)
+    ]
+    for name in METHOD:
+        values = [getattr(method, name) for method in described]
+        frame["method" if name == "name" else name] = pd.Series(values, frame.index, dtype=object)
+    known = {spec: (parse(spec)[0], catalog.data_kind(spec)) for spec in frame.dataset.unique()}
+    pairs = list(zip(frame.dataset, data, strict=True))
+    frame["drawn"] = [said.get("name", known[spec][0]) for spec, said in pairs]
+    frame["data"] = [said.get("kind", known[spec][1]) for spec, said in pairs]
+    frame["test_rows"] = pd.to_numeric(frame.test_rows).astype(float)
+    return frame.astype(_NUMBERS)
+
+
+def with_versions(frame: pd.DataFrame, present: Present = catalog.version) -> pd.DataFrame:
+    """With `older` where a version is not the present one, and `counts` for the records of the
+    versions that count of a curve: the present ones if they are there, else those written last.
+
+    The present version of a thing that is not known is the newest one here.
+    """
+    frame = frame.assign(older=are_older(frame, newest([frame], present)))
+    order = pd.DataFrame({"good": frame.error.isna(), "now": ~frame.older, "at": range(len(frame))})
+    last = order.set_index(frame.index).sort_values(["good", "now", "at"]).index
+    chosen = frame.loc[last].drop_duplicates(CURVE, keep="last").set_index(CURVE).versions
+    theirs = chosen.reindex(pd.MultiIndex.from_frame(frame[CURVE]))
+    counts = [a == b for a, b in zip(frame.versions, theirs, strict=True)]
+    return frame.assign(counts=np.array(counts, bool))
+
+
+def are_older(frame: pd.DataFrame, present: Present) -> npt.NDArray[np.bool_]:
+    """Which rows have a version that is not the present one of its thing, if that is known."""
+    older = {
+        row: any(present(*thing) not in (None, number) for thing, number in _things(*row))
+        for row in set(_versioned(frame))
+    }
+    return np.array([older[row] for row in _versioned(frame)], bool)
+
+
+def newest(frames: Sequence[pd.DataFrame], present: Present = catalog.version) -> Present:
+    """The present versions, and of things that are not known the newest ones in the frames."""
+    found: dict[tuple[str, str], int] = {}
+    for row in {row for frame in frames for row in _versioned(frame)}:
+        for thing, number in _things(*row):
+            found[thing] = max(number, found.get(thing, number))
+    return lambda kind, name: present(kind, name) or found.get((kind, name))
+
+
+def _versioned(frame: pd.DataFrame) -> list[tuple[Any, ...]]:
+    columns = (frame[name] for name in ("algorithm", "environment", "dataset", "versions"))
+    return list(zip(*columns, strict=True))
+
+
+def _things(*row: Any) -> Iterator[tuple[tuple[str, str], int]]:
+    """The algorithm, the environment and the dataset of a row, each with its version."""
+    *specs, versions = row
+    for kind, spec, number in zip(KINDS, specs, versions, strict=True):
+        yield (kind, parse(spec)[0]), number
+
+
+def successes(frame: pd.DataFrame) -> pd.DataFrame:
+    """Of a frame with versions, the records that count and have scores."""
+    return frame[frame.counts & frame.error.isna()]
+
+
+def failures(frame: pd.DataFrame) -> pd.DataFrame:
+    """Of a frame with versions, the last error of each cell that counts and has no success."""
+    done = frame[frame.error.isna()].key
+    bad = frame[frame.error.notna() & frame.counts & ~frame.key.isin(done)]
+    return bad.drop_duplicates("key", keep="last")
+
+
+def scored(frame: pd.DataFrame, score: str) -> pd.DataFrame:
+    """The rows that have a score, with it in the column `score`."""
+    if score not in SCORES:
+        raise unknown("score", score, SCORES)
+    frame = frame.assign(score=frame[score])
+    if score != "accuracy":
+        frame["test_rows"] = np.nan  # it is no share of the test rows
+    return with_pair(with_score(frame))
+
+
+def with_score(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows that have a score; a learner without probabilities, say, has no AUROC."""
+    for name in frame[frame.score.isna()].algorithm.unique():
+        warnings.warn(f"{name}: left out where it lacks the score", stacklevel=2)
+    return frame.dropna(subset="score")
+
+
+def with_pair(frame: pd.DataFrame) -> pd.DataFrame:
+    """With the columns source and target, from the environment's options."""
+    options = {spec: parse(spec)[1] for spec in frame.environment.unique()}
+    pair = {
+        name: [options[spec].get(name) for spec in frame.environment]
+        for name in ("source", "target")
+    }
+    return frame.assign(**pair)
+
+
+def method_names(frame: pd.DataFrame) -> dict[str, str]:
+    """What to call each method (a spec): its name, unless a task has two methods of that name."""
+    pairs = frame[[*CURVE, "method"]].drop_duplicates()
+    twice = pairs[pairs.duplicated([*CURVE[1:], "method"], keep=False)].method.unique()
+    first = pairs.drop_duplicates("algorithm")
+    return {
+        spec: spec if name in twice else name
+        for spec, name in zip(first.algorithm, first.method, strict=True)
+    }

@@ -1,0 +1,62 @@
+/* The columns of the tables; their rows are those of a ranking. */
+import {link} from "./elements.js";
+import {DATA, methodOf} from "./page.js";
+import {breakEvenText, flatNote, gainText, interval, metricInterval, olderMark, rangeText, show, signed} from "./words.js";
+
+const LOWER_FIRST = ["EVM", "VS"];
+
+export const scoreName = state => state.score.replaceAll("_", " ");
+
+export const METHOD = {name: "method", low: true, heading: true, of: row => methodOf(row).name,
+  write: row => link("algorithms", methodOf(row), olderMark(row.older, row.tasks))};
+
+/* On the page of a method, where a row has a task of its own. */
+export const TASK = {name: "task", low: true, heading: true, of: row => DATA.tasks[row.task].name,
+  write: row => link("tasks", DATA.tasks[row.task], olderMark(row.older || DATA.tasks[row.task].older ? 1 : 0))};
+
+const GAIN = {name: "gain", wrap: true, of: row => row.gain?.estimate, write: row => gainText(row, methodOf(row)),
+  title: "Over the same learner on the labeled data alone, with a 95% interval over seeds"};
+const GAIN_RANGE = {name: "gainRange", label: "gain without one dataset", of: row => row.gainRange?.[0],
+  write: row => rangeText(row.gainRange, signed), title: "The least and the largest gain when one of the datasets is left out"};
+const BREAK_EVEN = {name: "breakEven", label: "break-even", of: row => row.breakEven?.estimate,
+  write: row => breakEvenText(row.breakEven), title: "The first t at which the mean gain is negative, with its 95% interval"};
+const SECONDS = {name: "seconds", label: "s a cell", low: true, of: row => row.seconds,
+  write: row => String(Number(row.seconds.toPrecision(2)))};
+
+/* Over several tasks. */
+export function rankColumns(state, tasks) {
+  const several = new Set(tasks.map(task => DATA.tasks[task].drawn)).size > 1;
+  return [
+    {name: "place", label: "#", low: true, of: row => row.place, write: row => String(row.place ?? "–"),
+      title: "By expected score. No number: not run on all the chosen tasks and seeds"},
+    METHOD,
+    {name: "ea", label: `expected ${scoreName(state)}`, of: row => row.ea.estimate, write: row => interval(row.ea),
+      tip: row => row.eaRange ? `${rangeText(row.eaRange)} when one dataset is left out` : "",
+      title: "EA under the density of t, with a 95% interval over seeds"},
+    GAIN,
+    ...several ? [GAIN_RANGE] : [],
+    BREAK_EVEN,
+    {name: "rank", label: "mean rank", low: true, of: row => row.meanRank?.estimate,
+      write: row => row.meanRank ? interval(row.meanRank, x => show(x, 1)) : "",
+      title: "Of ranks within task and seed, 1 is best, with a 95% interval over seeds"},
+    ...DATA.conventions[state.convention].map(name => ({name, low: LOWER_FIRST.includes(name), of: row => row.metrics[name],
+      write: row => show(row.metrics[name]), title: tasks.length > 1 ? "mean over the tasks" : ""})),
+    SECONDS,
+    {name: "tasks", of: row => row.tasks, write: row => `${row.tasks} of ${tasks.length}`, title: "Tasks it was run on"},
+  ];
+}
+
+/* Of one task each; `first` is METHOD or TASK. */
+export function curveColumns(state, first) {
+  const scores = row => row.curves[0].scores[state.score], note = row => flatNote(scores(row), methodOf(row));
+  return [
+    first,
+    ...DATA.conventions[state.convention].map((name, k) => ({name, low: LOWER_FIRST.includes(name), of: row => row.metrics[name],
+      write: row => metricInterval(scores(row).metrics[state.convention][k])})),
+    GAIN,
+    BREAK_EVEN,
+    {name: "note", of: note, write: note},
+    {name: "seeds", of: row => row.seeds[0], write: row => String(row.seeds[0])},
+    SECONDS,
+  ];
+}

@@ -1,0 +1,43 @@
+/* The page that this is, and what all pages have. */
+import {partOf, scoresOf} from "./curves.js";
+import {weights} from "./density.js";
+import {find} from "./elements.js";
+import {taskPage, methodPage} from "./pages/curves_of.js";
+import {explorer} from "./pages/explorer.js";
+import {leaderboard} from "./pages/leaderboard.js";
+import {overview} from "./pages/overview.js";
+import {overTasks} from "./rule.js";
+
+const PAGES = {overview, leaderboard, explorer, task: taskPage, method: methodPage};
+
+function bindTheme() {
+  find("#theme").addEventListener("click", () => {
+    const {dataset} = document.documentElement;
+    const dark = dataset.theme ? dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    dataset.theme = dark ? "light" : "dark";
+    try {
+      localStorage.setItem("theme", dataset.theme);
+    } catch { /* a page from disk may have no storage */ }
+    window.dispatchEvent(new Event("resize"));
+  });
+}
+
+/* Served from a store that is still running, a page is loaded again when there is more; the address keeps its state. */
+function watchServer() {
+  let known = null;
+  setInterval(async () => {
+    const answer = await fetch("/version").catch(() => null), version = answer && await answer.text();
+    if (known !== null && version !== null && version !== known) location.reload();
+    known = version ?? known;
+  }, 2000);
+}
+
+bindTheme();
+if (document.body.dataset.live) watchServer();
+window.addEventListener("hashchange", () => location.reload());  // a person wrote another address
+PAGES[document.body.dataset.page]();
+find(".skip").addEventListener("click", event => {  // the fragment is the state's
+  event.preventDefault();
+  find("main").focus();
+});
+window.robustssl = {overTasks, partOf, scoresOf, weights};

@@ -40,11 +40,12 @@ docs: .venv/installed
 clean:
 	rm -rf .venv .venv-light quickstart.sqlite* quickstart-report quickstart-site public
 
+# Groups of dependencies need pip 25.1.
 .venv/installed: WHAT = --group dev --editable ".[boosting,deep,hub,parquet,postgres,ray,text]"
 .venv-light/installed: WHAT = --group test --editable .
 .venv/installed .venv-light/installed: pyproject.toml constraints.txt
 	@echo "Installing into $(@D) (a minute or two, once) ..."
 	$(PYTHON) -m venv $(@D)
-	$(@D)/bin/python $(PIP_INSTALL) "pip>=25.1" # the first that knows groups
+	$(@D)/bin/python $(PIP_INSTALL) "pip>=25.1"
 	$(@D)/bin/python $(PIP_INSTALL) --constraint constraints.txt $(WHAT)
 	@touch $@

@@ -21,7 +21,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 
 NEEDS = {  # files all of whose tests need a package that an installation without extras lacks
     "mkdocs": ["test_docs.py"],
-    "torch": ["test_deep.py", "test_encoders.py", "test_gpu.py", "test_robust.py", "test_views.py"],
+    "torch": [f"test_{name}.py" for name in ("deep", "gpu", "nets", "robust", "views")],
     "xgboost": ["test_algorithms.py"],
 }
 if not os.environ.get("TEST_EVERYTHING"):

@@ -152,10 +152,10 @@ def newer_store(path):
     [
         (["run", "quikstart"], "unknown study 'quikstart'; did you mean 'quickstart'?"),
         (["run", "bad.yaml"], "unknown key 'algoritms'; did you mean 'algorithms'?"),
-        (["run", "quickstart", "-s", "bad.sqlite"], "bad.sqlite is not a store"),
-        (["run", "quickstart", "-s", "newer.sqlite"], "newer version of robustssl"),
-        (["run", "quickstart", "-w", "0"], "workers must be"),
-        (["run", "quickstart", "-s", "no/where.sqlite"], "folder of the store"),
+        (["run", "good.yaml", "-s", "bad.sqlite"], "bad.sqlite is not a store"),
+        (["run", "good.yaml", "-s", "newer.sqlite"], "newer version of robustssl"),
+        (["run", "good.yaml", "-w", "0"], "workers must be"),
+        (["run", "good.yaml", "-s", "no/where.sqlite"], "folder of the store"),
         (["status"], "there is no store at robustssl.sqlite"),
         (["report"], "there is no store at robustssl.sqlite"),
         (["report", "-s", "bad.sqlite"], "bad.sqlite is not a store"),
@@ -178,6 +178,7 @@ def test_bad_input_is_a_sentence_and_exit_code_2(call, tmp_path, words, message)
     (tmp_path / "empty").mkdir()
     (tmp_path / "bad.csv").write_text("1,2\n")
     (tmp_path / "bad.yaml").write_text("algoritms: [x]\n")
+    (tmp_path / "good.yaml").write_text("algorithms: ssgmm\nenvironments: label\ndatasets: iris\n")
     (tmp_path / "nan.csv").write_text("algorithm,t,seed,score\na,0,0,0.5\na,1,0,nan\n")
     (tmp_path / "twice.yaml").write_text("seeds: 1\nseeds: 2\n")
     (tmp_path / "halfbaked.py").write_text("class Mine(:\n")

@@ -138,6 +138,7 @@ def test_a_table_of_ones_own(tmp_path):
 
 
 def test_a_parquet_file_is_the_same_table(tmp_path):
+    pytest.importorskip("pyarrow")
     frame = pd.DataFrame({"a": [1.5, 2, 3, 4], "b": list("xyxy"), "kind": list("ppqq")})
     frame.to_csv(tmp_path / "mine.csv", index=False)
     frame.to_parquet(tmp_path / "mine.parquet")

@@ -1,5 +1,7 @@
 """Encoders: images and texts as vectors, with the real sentence encoder."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ TEXTS = ["The film was wonderful.", "A marvellous movie!", "Interest rates rose 
 
 @pytest.fixture(scope="module")
 def cached(tmp_path_factory):
+    pytest.importorskip("transformers")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ROBUSTSSL_CACHE", str(tmp_path_factory.mktemp("cache")))
         minilm._model.cache_clear()
@@ -56,6 +59,14 @@ def test_texts_without_enough_words(texts, message):
 
 
 # The sentence encoder
+
+
+@pytest.mark.parametrize("package", ["torch", "transformers"])
+def test_a_missing_package_is_named_with_its_extra(package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    minilm._model.cache_clear()
+    with pytest.raises(InputError, match=r"pip install 'robustssl\[text\]'"):
+        minilm._encode(TEXTS, "minilm")
 
 
 @pytest.mark.filterwarnings("ignore")

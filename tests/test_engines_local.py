@@ -235,6 +235,7 @@ FAULTED = {
 
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory):
+    pytest.importorskip("torch")
     store = tmp_path_factory.mktemp("unbroken") / "s.sqlite"
     robustssl.run(FAULTED, store, workers=2, progress=False)
     return results(store)
@@ -334,6 +335,7 @@ def count_threads(group):
 
 
 def test_a_worker_uses_one_thread_whatever_it_loads(monkeypatch):
+    pytest.importorskip("xgboost")
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     cells = [Cell("self_training", "label", "wine", 5, t, 0) for t in (0.0, 1.0)]
@@ -396,6 +398,7 @@ def test_after_a_death_all_workers_work_again():
 
 
 def test_a_share_of_a_gpu_is_a_process_more(tmp_path, small, monkeypatch):
+    pytest.importorskip("torch")
     asked = []
 
     def seen(groups, work, workers, gpus, limits):

@@ -306,6 +306,7 @@ def test_an_algorithm_has_one_look_everywhere():
 
 def test_figures_of_a_report(tmp_path):
     """Every figure is made where it can be, in three forms, and holds what it should."""
+    pytest.importorskip("torch")
     store = tmp_path / "s.sqlite"
     study = {
         "algorithms": [

@@ -36,6 +36,7 @@ HOSTILE = "evil:<script>alert(1)</script>"
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     """A real study, a stranger's method whose name is code, one cut short and one that fails."""
+    pytest.importorskip("torch")
     place = tmp_path_factory.mktemp("site") / "s.sqlite"
     study = {
         "algorithms": [

@@ -127,6 +127,7 @@ def test_failures_are_shown_left_alone_and_retried_on_request(tmp_path, small, m
 
 
 def test_processes_and_one_process_agree_to_the_last_bit(tmp_path, small):
+    pytest.importorskip("xgboost")
     study = {**small, "algorithms": [*small["algorithms"], "supervised_xgboost", "self_training"]}
     robustssl.run(study, tmp_path / "one.sqlite", workers=1)
     robustssl.run(study, tmp_path / "two.sqlite", workers=2)

@@ -16,6 +16,7 @@ from robustssl.records.record import _sha256
 
 @pytest.fixture(scope="module")
 def submission(tmp_path_factory):
+    pytest.importorskip("torch")
     top = tmp_path_factory.mktemp("submission")
     study = {
         "title": "Mine",

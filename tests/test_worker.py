@@ -60,6 +60,7 @@ def test_a_learner_that_exits_fails_and_no_more():
 
 
 def test_a_random_state_that_is_asked_for_is_used(monkeypatch):
+    pytest.importorskip("xgboost")
     seen = []
     xgboost = robustssl.algorithm("supervised_xgboost")
     fit = xgboost.fit
@@ -134,6 +135,7 @@ def test_a_learner_is_not_grouped():
 
 
 def test_a_group_of_a_baseline_is_what_each_cell_would_be_alone():
+    pytest.importorskip("xgboost")
     cells = tuple(Cell("supervised_xgboost", "feature", "wine", 5, t, 0) for t in (0.0, 0.6, 1.0))
     together = run_group(cells)
     for cell, record in zip(cells, together, strict=True):
@@ -143,6 +145,7 @@ def test_a_group_of_a_baseline_is_what_each_cell_would_be_alone():
 
 @pytest.mark.parametrize("t", [0.0, 0.4])
 def test_randomness_of_the_algorithm_does_not_depend_on_t(t, monkeypatch):
+    pytest.importorskip("xgboost")
     seen = []
     xgboost = robustssl.algorithm("supervised_xgboost")
     fit = xgboost.fit

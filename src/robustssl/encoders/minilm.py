@@ -77,9 +77,9 @@ def _known(store: sqlite3.Connection, digests: Sequence[bytes]) -> dict[bytes, b
 
 def _encode(texts: Sequence[str], encoder: str, batch: int = 32) -> Vectors:
     """The mean of the last layer over the tokens of a text, normalised to length 1."""
+    tokenizer, model = _model(encoder)
     import torch
 
-    tokenizer, model = _model(encoder)
     vectors = []
     for start in range(0, len(texts), batch):
         words = list(texts[start : start + batch])
@@ -97,6 +97,7 @@ def _encode(texts: Sequence[str], encoder: str, batch: int = 32) -> Vectors:
 @lru_cache(maxsize=1)
 def _model(encoder: str) -> tuple[Any, Any]:
     try:
+        import torch  # noqa: F401
         from transformers import AutoModel, AutoTokenizer
         from transformers.utils import logging
     except ImportError as error:

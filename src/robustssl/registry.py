@@ -77,7 +77,7 @@ def find(kind: Kind, name: str) -> Any:
     return own[0]
 
 
-_METHODS = {"algorithm": ("fit", "predict"), "environment": ("pools", "split")}
+_METHODS = {"algorithm": ("fit", "predict"), "environment": ("pools", "split"), "net": ()}
 
 
 def own(name: str, kind: str = "object") -> Any:
@@ -253,9 +253,7 @@ def describe(asked: str, budget: str | None = None) -> Method:
 
 def algorithm(name: str) -> type:
     """The class of an algorithm: a scikit-learn classifier that takes -1 for unlabeled."""
-    found = find("algorithm", name)
-    if not inspect.isclass(found):
-        raise InputError(f"the algorithm {name!r} is not a class")
+    found: type = find("algorithm", name)
     return found
 
 
@@ -308,11 +306,8 @@ def estimator(
 def net(spec: str) -> Callable[..., Any]:
     """What makes a net of the shape of a row and the number of classes."""
     name, options = parse(spec)
-    if not inspect.isclass(find("net", name)):
-        raise InputError(f"the net {name!r} is not a class")
-    for key, parameter in inspect.signature(find("net", name)).parameters.items():
-        needed = parameter.kind is parameter.KEYWORD_ONLY and parameter.default is parameter.empty
-        if needed and key not in options:
+    for key in about("net", name).required:
+        if key not in ("shape", "classes", *options):
             raise InputError(f"{name} needs {key}: write {name}[{key}=...]")
     return partial(find("net", name), **_options("net", name, options))
 

@@ -6,6 +6,7 @@ hold many curves on one grid: scores are (..., seeds, T).
 """
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import product
 from typing import Any, cast
 
@@ -159,9 +160,8 @@ class Curve:
         """
         if self.seeds == 1:
             return scalar(np.full(self.scores.shape[:-2], np.nan))
-        rng = np.random.default_rng(random_state)
         seeds, points = self.scores.shape[-2:]
-        order = rng.permuted(np.tile(np.arange(points), (draws, seeds, 1)), axis=-1)
+        order = _orders(draws, seeds, points, random_state)
         curves = self.scores.reshape(-1, seeds, points)
         rows = np.arange(seeds)[:, None]
         p = np.empty(len(curves))
@@ -170,3 +170,10 @@ class Curve:
             permuted = scores[rows, order].mean(1).var(-1)
             p[i] = (1 + (permuted >= observed * (1 - 1e-9)).sum()) / (1 + draws)
         return scalar(p.reshape(self.scores.shape[:-2]))
+
+
+@lru_cache(maxsize=4)
+def _orders(draws: int, seeds: int, points: int, random_state: int) -> npt.NDArray[np.intp]:
+    """Random orders of the points, one for each draw and seed."""
+    rng = np.random.default_rng(random_state)
+    return rng.permuted(np.tile(np.arange(points), (draws, seeds, 1)), axis=-1)

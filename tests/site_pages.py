@@ -24,6 +24,13 @@ def open_page(browser, folder, name, width=1280, colour="light"):
     return browser
 
 
+def overflow(browser):
+    """By how many pixels the page is wider than its window."""
+    return browser.execute_script(
+        "const page = document.documentElement; return page.scrollWidth - page.clientWidth;"
+    )
+
+
 def log_of(browser):
     """Messages of the console, and addresses that were asked for, since the last call."""
     errors = [entry["message"] for entry in browser.get_log("browser")]

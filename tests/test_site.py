@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from js.make_cases import odd_payload
 from scipy import stats
-from site_pages import check_equality, choose, data_of, log_of, open_page, run_node, table
+from site_pages import check_equality, choose, data_of, log_of, open_page, overflow, run_node, table
 
 import robustssl
 from robustssl import Cell, Record, Store, registry
@@ -454,7 +454,7 @@ def test_no_page_is_wider_than_the_screen_or_hard_to_use(show, pages, width, col
     ]
     for name in names:
         browser = show(name, width=width, colour=colour)
-        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+        assert overflow(browser) == 0, name
         found = Axe().run(browser)["violations"]
         serious = [v for v in found if v["impact"] in ("serious", "critical")]
         assert [(name, v["id"], [n["html"] for n in v["nodes"]][:3]) for v in serious] == []

@@ -27,6 +27,7 @@ ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted(f for f in (ROOT / "examples").iterdir() if f.suffix in (".py", ".yaml"))
 COPIES = {
     "benchmarks/README.md": "benchmarks.md",
+    "experiments/README.md": "experiments.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "results/README.md": "results.md",

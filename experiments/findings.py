@@ -1,6 +1,6 @@
 """The numbers of docs/findings.md, from the records of the leaderboard.
 
-    python benchmarks/findings.py results/leaderboard
+    python experiments/findings.py results/leaderboard
 
 An interval is Student's, at 95%, over the five seeds: of each seed the mean over the tasks is taken
 first, so that the tasks are what they are and the seeds are chance. Differences are taken seed by
@@ -421,7 +421,7 @@ def references(frame: pd.DataFrame) -> Iterator[list[str]]:
 
 
 def controls(frame: pd.DataFrame, area: pd.DataFrame) -> Iterator[list[str]]:
-    """What benchmarks/controls.py measured, beside the records."""
+    """What experiments/controls.py measured, beside the records."""
     rows = pd.read_csv(Path(__file__).parent / "controls.csv")
     places = map(place, rows.environment, rows.dataset)
     rows = rows.join(pd.DataFrame(places))

@@ -28,6 +28,7 @@ EXAMPLES = sorted(f for f in (ROOT / "examples").iterdir() if f.suffix in (".py"
 COPIES = {
     "benchmarks/README.md": "benchmarks.md",
     "experiments/README.md": "experiments.md",
+    "experiments/all_findings.md": "all_findings.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "results/README.md": "results.md",

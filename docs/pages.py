@@ -27,6 +27,8 @@ ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted(f for f in (ROOT / "examples").iterdir() if f.suffix in (".py", ".yaml"))
 COPIES = {
     "benchmarks/README.md": "benchmarks.md",
+    "experiments/README.md": "experiments.md",
+    "experiments/all_findings.md": "all_findings.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "results/README.md": "results.md",

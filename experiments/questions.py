@@ -35,6 +35,13 @@ NO_TEXTS = ("tabular", "image")
 LOSING = ("co_training", "assemble")  # far below their baselines on all kinds of data
 
 
+def built_for(name: str) -> str:
+    """The inconsistencies that a method is built for, in words."""
+    targets = targets_of(name)
+    words = [ENVIRONMENTS[environment] for environment in ENVIRONMENTS if environment in targets]
+    return "all three" if len(words) == len(ENVIRONMENTS) else ", ".join(words)
+
+
 def best(board: Board, metric: str | Metric = "AUC") -> Table:
     """The first of each kind of task; the best method that uses unlabeled rows minus the best
     baseline, in bold what is left after Holm's correction for the nine kinds. `not worse`: how many
@@ -121,7 +128,7 @@ def safety(board: Board) -> Table:
         worst = min(ends, key=lambda place: ends[place].estimate)
         counts = [sum(e.low > 0 for e in ends.values()), sum(e.high < 0 for e in ends.values())]
         counts.append(sum(e.note == IDENTICAL for e in ends.values()))
-        row = [name, ", ".join(targets_of(name)), number(gain), number(only(gain, NO_TEXTS))]
+        row = [name, built_for(name), number(gain), number(only(gain, NO_TEXTS))]
         row += [number(board.against(name, BASELINE, m)) for m in (at(0.0), at(1.0), change)]
         row.append(str(break_even_of(np.array(GRID), over_tasks(list(curve.values())))))
         row.append(f"{' / '.join(map(str, counts))} of {len(ends)}")
@@ -168,7 +175,7 @@ def robust(board: Board) -> Table:
             columns[head] = corrected({name: number(v) for name, v in found.items() if v})
     gain = columns[f"- {BASELINE} there"]
     rows = [
-        [name, ", ".join(methods[name]), *(column.get(name, "") for column in columns.values())]
+        [name, built_for(name), *(column.get(name, "") for column in columns.values())]
         for name in sorted(methods, key=lambda name: -gain[name].estimate)
     ]
     for name in ("supervised_net", "supervised_logistic"):

@@ -341,7 +341,7 @@ def test_a_share_of_a_gpu_is_a_process_more(tmp_path, small, monkeypatch):
     study = {**small, "algorithms": ["supervised_net[steps=2]"], "seeds": 1}
     robustssl.run(study, tmp_path / "s.sqlite", progress=False, gpu_share=0.5)
     assert asked == [["0", "1", "0", "1"]]
-    with pytest.raises(robustssl.InputError, match="gpu_share lies between 0 and 1"):
+    with pytest.raises(robustssl.InputError, match="gpu_share must be above 0 and at most 1"):
         robustssl.run(study, tmp_path / "s.sqlite", gpu_share=0)
 
 

@@ -236,7 +236,7 @@ def test_the_clock_does_not_count_what_is_loaded(monkeypatch):
 @pytest.mark.parametrize("bad", [0, -1, float("inf"), float("nan"), 1e15])
 def test_limits_that_are_none(bad):
     for name in ("seconds", "gigabytes"):
-        with pytest.raises(robustssl.InputError, match="a limit lies between 0 and 1e"):
+        with pytest.raises(robustssl.InputError, match="a limit must be above 0 and at most 1e"):
             Limits(**{name: bad})
 
 

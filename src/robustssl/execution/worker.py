@@ -210,5 +210,5 @@ def _detection(job: _Job) -> dict[str, float]:
     if not len(job.aside) or not hasattr(job.model, "inconsistency_score"):
         return {}
     parts = [job.model.inconsistency_score(X) for X in (job.split.X_test, job.aside)]
-    foreign = np.repeat([0, 1], [len(part) for part in parts])
-    return {"detection": float(roc_auc_score(foreign, np.concatenate(parts)))}
+    inconsistent = np.repeat([0, 1], [len(part) for part in parts])
+    return {"detection": float(roc_auc_score(inconsistent, np.concatenate(parts)))}

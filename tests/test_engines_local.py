@@ -177,31 +177,8 @@ def disturb(kind, process, place, gate):
         assert unharmed or "robustssl: the store" in said, said
 
 
-<<<<<<< HEAD
-FAULTS = (
-    *("worker", "memory", "connection", "no_space", "read_only"),
-    *("SIGKILL", "SIGTERM", "SIGINT"),
-)
-
-FAULTED = {
-    "algorithms": ["self_training", "label_propagation", "fixmatch[steps=60]"],
-    "environments": ["label", "feature"],
-    "datasets": ["wine"],
-    "labels": 3,
-    "seeds": 5,
-}
-
-
-@pytest.fixture(scope="module")
-def unbroken(tmp_path_factory):
-    pytest.importorskip("torch")
-    store = tmp_path_factory.mktemp("unbroken") / "s.sqlite"
-    robustssl.run(FAULTED, store, workers=2, progress=False)
-    return results(store)
-=======
 FAULTS = ["worker", "memory", "connection", "SIGKILL", "SIGTERM", "SIGINT"]
 random.Random(int(os.environ.get("FAULT_SEED", "0"))).shuffle(FAULTS)
->>>>>>> main
 
 
 @pytest.mark.parametrize(

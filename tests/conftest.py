@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from gates import Gate
 from hypothesis import HealthCheck, settings
 
 from robustssl import registry
@@ -51,6 +52,12 @@ def small():
         "ts": [0, 0.5, 1],
         "seeds": 4,
     }
+
+
+@pytest.fixture
+def gate(tmp_path):
+    with Gate(tmp_path) as opened:
+        yield opened
 
 
 def pytest_collection_modifyitems(items):

@@ -40,6 +40,12 @@ class Gate:
         self.pipe = os.open(self.path, os.O_RDWR)
         self.learner = f"doomed:Gated[gate={self.path}]"
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.pipe)
+
     def let(self, fits):
         os.write(self.pipe, bytes(fits))
 

@@ -15,7 +15,7 @@ import pytest
 import sqlalchemy as sa
 import works
 import yaml
-from gates import LONG, MANY, Gate, alive, stat, wait_for
+from gates import LONG, MANY, alive, stat, wait_for
 
 import robustssl
 from robustssl.cell import Cell
@@ -77,11 +77,6 @@ def results(path):
     found = {record.key: (record.scores, record.digest) for record in good}
     assert len(found) == len(good)
     return found
-
-
-@pytest.fixture
-def gate(tmp_path):
-    return Gate(tmp_path)
 
 
 def cells(count, algorithm="self_training"):
@@ -181,6 +176,20 @@ FAULTS = ["worker", "memory", "connection", "SIGKILL", "SIGTERM", "SIGINT"]
 random.Random(int(os.environ.get("FAULT_SEED", "0"))).shuffle(FAULTS)
 
 
+def at_work(process, restart, gate):
+    """A run that has fits under way: this one or, if it has ended, one more."""
+    for _ in range(3):
+        if process.poll() is not None:
+            process.communicate(timeout=LONG)
+            process = restart()
+        goal = len(gate.arrived()) + 2
+        gate.let(3)
+        wait_for(lambda goal=goal, p=process: len(gate.arrived()) >= goal or p.poll() is not None)
+        if process.poll() is None:
+            return process
+    raise AssertionError(process.communicate(timeout=LONG)[0])
+
+
 @pytest.mark.parametrize(
     "place", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)], indirect=True
 )
@@ -210,18 +219,13 @@ def test_whatever_happens_to_it_a_study_ends_as_if_unbroken(tmp_path, place, fau
     }
     file = tmp_path / "study.yaml"
     file.write_text(yaml.safe_dump(study))
-    process = start(file, place)
+    restart = partial(start, file, place)
+    process = restart()
     for kind in faults:
-        if process.poll() is not None:
-            process = start(file, place)
-        goal = len(gate.arrived()) + 2
-        gate.let(3)
-        wait_for(lambda goal=goal: len(gate.arrived()) >= goal)
-        assert process.poll() is None
+        process = at_work(process, restart, gate)
         disturb(kind, process, place, gate)
     gate.let(MANY)
-    if process.poll() is None:
-        process.communicate(timeout=LONG)
+    process.communicate(timeout=LONG)
     robustssl.run(study, place, workers=1, retry=True, progress=False)
     robustssl.run(study, tmp_path / "unbroken.sqlite", workers=1, progress=False)
     assert results(place) == results(tmp_path / "unbroken.sqlite")
@@ -276,6 +280,12 @@ def test_a_worker_that_dies_is_an_error_of_its_cell_alone(tmp_path, small):
     assert (failed.algorithm, failed.t) == ("doomed:Crashes", 1.0)
 
 
+def test_memory_that_ends_outside_of_a_cell_is_an_error_of_its_group_alone():
+    told = {r.cell.seed: r.error for (r,) in run_groups(cells(4), works.run_out_of_memory, 2)}
+    assert sorted(told) == [*range(4)]
+    assert [seed for seed, error in told.items() if "MemoryError" in error] == [0]
+
+
 def test_after_a_death_all_workers_work_again(tmp_path):
     """Or the groups that wait for each other would wait forever."""
     work = partial(works.die_then_meet, folder=tmp_path)
@@ -293,10 +303,11 @@ def test_a_store_that_fills_up_ends_the_workers(tmp_path, small, monkeypatch):
     monkeypatch.setattr(robustssl.Store, "add_all", full)
     monkeypatch.setattr("robustssl.execution.run.run_group", works.tell)
     before = set(children(os.getpid()))
-    with pytest.raises(robustssl.InputError, match="full"):
+    with pytest.raises(robustssl.InputError, match="full") as caught:
         robustssl.run(small, tmp_path / "s.sqlite", workers=2)
     left = set(children(os.getpid())) - before
     wait_for(lambda: not any(map(is_worker, left)))
+    assert caught.traceback  # as long as it is there, nothing is ended by garbage collection
 
 
 def test_a_worker_uses_one_thread_whatever_it_loads(monkeypatch):
@@ -309,19 +320,21 @@ def test_a_worker_uses_one_thread_whatever_it_loads(monkeypatch):
     assert "OPENBLAS_NUM_THREADS" not in os.environ
 
 
-def test_a_process_for_each_gpu_trains_the_nets(monkeypatch):
-    """One process each, so one after the other."""
+def test_a_process_for_each_gpu_trains_the_nets(tmp_path, monkeypatch):
+    """Both at a time: groups that wait for each other are on different GPUs."""
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    told = {"fixmatch": [], "self_training": []}
+    told = {"fixmatch": {}, "self_training": {}}
     groups = [*cells(6, "fixmatch"), *cells(4)]
-    for (record,) in run_groups(groups, works.tell, 2, gpus=["3", "5"]):
-        told[record.cell.algorithm].append(record.error.split())
+    work = partial(works.meet, folder=tmp_path)
+    for (record,) in run_groups(groups, work, 2, gpus=["3", "5"]):
+        told[record.cell.algorithm][record.cell.seed] = tuple(record.error.split())
     nets, rest = told.values()
     assert (len(nets), len(rest)) == (6, 4)
-    assert {gpu for _, gpu in rest} == {"None"}
-    assert len({pid for pid, _ in nets}) == 2
-    assert {gpu for _, gpu in {tuple(place) for place in nets}} == {"3", "5"}
-    assert not {pid for pid, _ in nets} & {pid for pid, _ in rest}
+    assert {gpu for _, gpu in rest.values()} == {"None"}
+    processes = {*nets.values()}
+    assert len(processes) == 2
+    assert {gpu for _, gpu in processes} == {"3", "5"}
+    assert all({nets[seed], nets[seed + 1]} == processes for seed in (0, 2, 4))
 
 
 def test_a_thread_that_is_left_behind_does_not_hold_the_run(tmp_path, monkeypatch):

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 import works
-from gates import LONG, MANY, Gate, alive, wait_for
+from gates import LONG, MANY, alive, wait_for
 
 import robustssl
 from robustssl import Cell, InputError, Store
@@ -22,11 +22,10 @@ def scores(place):
         return {r.key: (dict(r.scores), r.digest, r.error) for r in store.records()}
 
 
-def test_two_nodes_one_of_which_dies(tmp_path):
+def test_two_nodes_one_of_which_dies(tmp_path, gate):
     """What it was fitting is fitted again on the other; no cell is lost or doubled."""
     from ray.cluster_utils import Cluster
 
-    gate = Gate(tmp_path)
     study = {"algorithms": ["label_spreading", gate.learner], "environments": "label"}
     study |= {"datasets": "iris", "seeds": 1}
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})

@@ -26,20 +26,33 @@ def die(group):
     return tell(group)
 
 
+def meet(group, *, folder):
+    """Seeds come in pairs, 0 and 1, 2 and 3 and so on, each of which waits for the other."""
+    (cell,) = group
+    (Path(folder) / f"{cell.algorithm} {cell.seed}").touch()
+    wait_for((Path(folder) / f"{cell.algorithm} {cell.seed ^ 1}").exists)
+    return tell(group)
+
+
+def run_out_of_memory(group):
+    """Seed 0 cannot even say so in a record."""
+    if group[0].seed == 0:
+        raise MemoryError
+    return tell(group)
+
+
 def die_then_meet(group, *, folder):
     """Seed 0 ends its process, always. Seeds 1 to 3 wait until it has done so twice: among others,
-    and alone. The others come in pairs, each of which waits for the other.
+    and alone. The others come in pairs.
     """
     seed, deaths = group[0].seed, Path(folder) / "deaths"
     if seed == 0:
         with deaths.open("ab") as file:
             file.write(b"x")
         os._exit(9)
-    if seed < 4:
-        wait_for(lambda: deaths.exists() and deaths.stat().st_size == 2)
-    else:
-        (Path(folder) / f"{seed}").touch()
-        wait_for((Path(folder) / f"{seed ^ 1}").exists)
+    if seed > 3:
+        return meet(group, folder=folder)
+    wait_for(lambda: deaths.exists() and deaths.stat().st_size == 2)
     return tell(group)
 
 

@@ -34,9 +34,9 @@ def run_group(
 ) -> list[Record]:
     """One record a cell, an error among them if need be. Long training leaves `checkpoints`."""
     made_with = provenance()
-    for cell in group:
-        _load(cell)
     try:
+        for cell in group:
+            _load(cell)
         with limits.kept(len(group)):
             return _run_group(group, keep_predictions, checkpoints)
     except (OverTime, MemoryError) as error:

@@ -127,6 +127,8 @@ class _Lane:
             return  # went down with another
         try:
             records = future.result()
+        except MemoryError as error:  # when a group was received, or its records were sent
+            records = _failures(self.running[future], f"MemoryError: {error}")
         except BrokenProcessPool:
             groups = list(self.running.values())
             self.close()
@@ -135,7 +137,7 @@ class _Lane:
                 return
             (group,), taken = groups, time.monotonic() - self.began
             reason = _STUCK if taken >= limits.patience(len(group)) else _DIED
-            records = [Record(cell, registry.versions(cell), error=reason) for cell in group]
+            records = _failures(group, reason)
         self.running.pop(future, None)
         yield records
 
@@ -151,6 +153,10 @@ class _Lane:
             self.pool.shutdown()
         self.pool = None
         self.running.clear()
+
+
+def _failures(group: Group, reason: str) -> list[Record]:
+    return [Record(cell, registry.versions(cell), error=reason) for cell in group]
 
 
 def _refill(lanes: Sequence[_Lane]) -> dict[Running, _Lane]:

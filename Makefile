@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: quickstart test light check docs validate catalog clean
+.PHONY: quickstart test light check lint-javascript docs validate catalog clean
 
 quickstart: .venv/installed
 	$(BIN)/robustssl run quickstart --store quickstart.sqlite
@@ -22,6 +22,14 @@ check: .venv/installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
+# The JavaScript of the site is linted too, where npm is there.
+ifneq ($(shell command -v npm),)
+check: lint-javascript
+endif
+
+lint-javascript: node_modules/installed
+	npm run --silent lint
+
 # Submissions of results: whole, of the present code, and the same when some of them are run again
 # (but for transformers, which take a GPU).
 validate: .venv/installed
@@ -38,7 +46,7 @@ docs: .venv/installed
 	@echo "Open public/index.html in a browser."
 
 clean:
-	rm -rf .venv .venv-light quickstart.sqlite* quickstart-report quickstart-site public
+	rm -rf .venv .venv-light node_modules quickstart.sqlite* quickstart-report quickstart-site public
 
 # Groups of dependencies need pip 25.1.
 .venv/installed: WHAT = --group dev --editable ".[boosting,deep,hub,parquet,postgres,ray,text]"
@@ -48,4 +56,8 @@ clean:
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python $(PIP_INSTALL) "pip>=25.1"
 	$(@D)/bin/python $(PIP_INSTALL) --constraint constraints.txt $(WHAT)
+	@touch $@
+
+node_modules/installed: package.json
+	npm install --no-save --no-package-lock --no-audit --no-fund --silent
 	@touch $@

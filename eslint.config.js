@@ -4,7 +4,7 @@ import globals from "globals";
 const given = {ROBUSTSSL: "readonly", uPlot: "readonly"};  // by data.js and uPlot.min.js
 
 export default [
-  {ignores: ["**/*.min.js", "docs/", ".venv/", "public/"]},
+  {ignores: ["**/*.min.js"]},
   js.configs.recommended,
   {rules: {
     eqeqeq: ["error", "always", {null: "ignore"}],

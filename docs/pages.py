@@ -22,11 +22,14 @@ import robustssl
 from robustssl import registry
 from robustssl.deep import DeepClassifier
 from robustssl.environments import Environment
+from robustssl.records.catalog import data_kind
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted(f for f in (ROOT / "examples").iterdir() if f.suffix in (".py", ".yaml"))
 COPIES = {
     "benchmarks/README.md": "benchmarks.md",
+    "experiments/README.md": "experiments.md",
+    "experiments/all_findings.md": "all_findings.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "results/README.md": "results.md",
@@ -182,7 +185,7 @@ def datasets_page() -> str:
         "once. [Your own](tutorials/own_data.md) is a file.",
     ]
     for kind, title in {"tabular": "Tables", "image": "Images", "text": "Texts"}.items():
-        names = [name for name in registry.names("dataset") if registry.data_kind(name) == kind]
+        names = [name for name in registry.names("dataset") if data_kind(name) == kind]
         rows = (
             (f"`{name}`", first_paragraph(load), first_paragraph(inspect.getmodule(load)))
             for name, load in ((name, registry.find("dataset", name)) for name in names)

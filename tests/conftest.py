@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from hypothesis import HealthCheck, settings
 
 from robustssl import registry
 from robustssl.records import catalog
@@ -26,6 +27,10 @@ NEEDS = {  # files all of whose tests need a package that an installation withou
 }
 if not os.environ.get("TEST_EVERYTHING"):
     collect_ignore = [f for name, files in NEEDS.items() if not find_spec(name) for f in files]
+
+# How long an example takes says how busy the machine is.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -74,7 +79,7 @@ def browser():
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     service = webdriver.ChromeService(shutil.which("chromedriver"))
     driver = webdriver.Chrome(options, service)
-    driver.set_page_load_timeout(60)
+    driver.set_page_load_timeout(600)
     yield driver
     driver.quit()
 

@@ -2,11 +2,12 @@
 
 import os
 import signal
-import threading
 import time
 import warnings
+from contextlib import suppress
 
 import numpy as np
+from gates import LONG, pass_gate
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
@@ -55,7 +56,29 @@ class Dead(LogisticRegression):
 
 class Sleeps(Constant):
     def fit(self, X, y):
-        time.sleep(60)
+        time.sleep(LONG)
+        return super().fit(X, y)
+
+
+class Gated(Constant):
+    """Fits when a test opens the gate."""
+
+    def __init__(self, *, gate="gate"):
+        self.gate = gate
+
+    def fit(self, X, y):
+        pass_gate(self.gate)
+        return super().fit(X, y)
+
+
+class Overruns(Constant):
+    """Has its time limit, however long it is, run out at once; lets no exception pass."""
+
+    def fit(self, X, y):
+        if not signal.getitimer(signal.ITIMER_REAL)[0]:
+            raise RuntimeError("there is no time limit")
+        with suppress(Exception):
+            signal.raise_signal(signal.SIGALRM)
         return super().fit(X, y)
 
 
@@ -76,15 +99,6 @@ class Counts(Constant):
 class Warns(Constant):
     def fit(self, X, y):
         warnings.warn("careful", stacklevel=1)
-        return super().fit(X, y)
-
-
-class Stuck(Constant):
-    """In code that does not come back to the interpreter, as a signal would need."""
-
-    def fit(self, X, y):
-        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
-        time.sleep(60)
         return super().fit(X, y)
 
 
@@ -116,30 +130,3 @@ class Speechless(Constant):
 class Surrogate(Constant):
     def fit(self, X, y):
         raise ValueError("\ud800")
-
-
-class Naps(Constant):
-    """In all of three cells longer than one may take."""
-
-    def fit(self, X, y):
-        time.sleep(0.17)
-        return super().fit(X, y)
-
-
-class Swallows(Constant):
-    """Lets no exception pass."""
-
-    def fit(self, X, y):
-        try:
-            time.sleep(5)
-        except Exception:
-            time.sleep(60)
-        return super().fit(X, y)
-
-
-class Lingers(Constant):
-    """Leaves a thread behind that no process outlives of its own will."""
-
-    def fit(self, X, y):
-        threading.Thread(target=time.sleep, args=(300,)).start()
-        return super().fit(X, y)

@@ -301,14 +301,14 @@ def test_a_full_disk(call, study, monkeypatch):
     monkeypatch.undo()
 
 
-def test_importing_robustssl_is_quick_and_light():
+def test_importing_robustssl_is_light():
     script = """
-import sys, time
-start = time.perf_counter()
+import sys
+before = set(sys.modules)
 import robustssl
-seconds = time.perf_counter() - start
+loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
+print(loaded - sys.stdlib_module_names, len(dir(robustssl)) > 10)
 heavy = {"torch", "xgboost", "sklearn", "pandas", "matplotlib", "scipy", "numpy"}
-print(seconds < 0.3, sorted(heavy & set(sys.modules)), len(dir(robustssl)) > 10)
 from robustssl import cli
 print(sorted(heavy & set(sys.modules)))
 from robustssl import reports
@@ -318,7 +318,7 @@ print(sorted({"torch", "xgboost"} & set(sys.modules)))
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
-    assert done.stdout.splitlines() == ["True [] True", "[]", "[]"]
+    assert done.stdout.splitlines() == ["{'robustssl'} True", "[]", "[]"]
 
 
 def test_show_algorithm_says_what_it_is(call):

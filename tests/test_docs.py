@@ -31,7 +31,8 @@ from robustssl.studies import study as studies
 
 ROOT = Path(__file__).parent.parent
 PAGES = [
-    *("README.md", "CONTRIBUTING.md", "benchmarks/README.md", "results/README.md"),
+    *("README.md", "CONTRIBUTING.md"),
+    *(f"{folder}/README.md" for folder in ("benchmarks", "experiments", "results")),
     *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md")),
 ]
 
@@ -50,7 +51,7 @@ NOT_RUN = {
     r"robustssl audit labeled\.csv unlabeled\.csv --target COLUMN": "wants files of yours",
     r"robustssl (submit|results validate)": "wants a study that was run",
     r"robustssl import curve\.jsonl": "wants what a GPU wrote",
-    r"python (benchmarks|examples)/": "minutes, or a GPU",
+    r"python (benchmarks|examples|experiments)/": "minutes, or a GPU",
 }
 
 LANGUAGES = {"python", "sh", "yaml", "toml", "text"}

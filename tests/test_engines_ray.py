@@ -1,18 +1,20 @@
 """The same study on a Ray cluster: here, on two nodes, and when a node or a worker dies."""
 
 import threading
-import time
 
 import pytest
+import works
+from gates import LONG, MANY, Gate, alive, wait_for
 
 import robustssl
-from robustssl import InputError, Store
+from robustssl import Cell, InputError, Store
+from robustssl.execution.engines.ray import run_groups
 
 ray = pytest.importorskip("ray")
-pytestmark = [
-    pytest.mark.filterwarnings("ignore"),  # of a library that has many
-    pytest.mark.xdist_group("ray"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore")  # of a library that has many
+
+
+GROUPS = [(Cell("self_training", "label", "wine", 5, 0.0, seed),) for seed in range(4)]
 
 
 def scores(place):
@@ -20,61 +22,56 @@ def scores(place):
         return {r.key: (dict(r.scores), r.digest, r.error) for r in store.records()}
 
 
-def begun(place):
-    """Whether a run has written a record; it may be about to make the store."""
-    try:
-        return bool(scores(place))
-    except InputError:
-        return False
-
-
-@pytest.fixture
-def expected(small, tmp_path):
-    robustssl.run(small, tmp_path / "local.sqlite", workers=1, progress=False)
-    return scores(tmp_path / "local.sqlite")
-
-
-def test_a_cluster_of_ones_own(small, tmp_path, expected):
-    status = robustssl.run(small, tmp_path / "r.sqlite", workers=2, engine="ray", progress=False)
-    assert status.done == 48
-    assert scores(tmp_path / "r.sqlite") == expected
-    assert not ray.is_initialized()
-
-
-def test_two_nodes_one_of_which_dies(small, tmp_path, expected):
-    """Its groups are run again on the other; no cell is lost or doubled."""
+def test_two_nodes_one_of_which_dies(tmp_path):
+    """What it was fitting is fitted again on the other; no cell is lost or doubled."""
     from ray.cluster_utils import Cluster
 
+    gate = Gate(tmp_path)
+    study = {"algorithms": ["label_spreading", gate.learner], "environments": "label"}
+    study |= {"datasets": "iris", "seeds": 1}
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     doomed = cluster.add_node(num_cpus=1)
     cluster.wait_for_nodes()
-    place = tmp_path / "r.sqlite"
     try:
         how = {"engine": "ray", "address": cluster.address, "progress": False}
-        running = threading.Thread(target=robustssl.run, args=(small, place), kwargs=how)
+        place = tmp_path / "r.sqlite"
+        running = threading.Thread(target=robustssl.run, args=(study, place), kwargs=how)
         running.start()
-        while not begun(place):
-            time.sleep(0.1)
+        wait_for(lambda: len(gate.arrived()) == 2)  # one on each node
         cluster.remove_node(doomed, allow_graceful=False)
-        running.join(120)
+        wait_for(lambda: not all(map(alive, gate.arrived())))
+        gate.let(MANY)
+        running.join(LONG)
         assert not running.is_alive()
     finally:
         ray.shutdown()
         cluster.shutdown()
-    assert scores(place) == expected
+    assert len(gate.arrived()) == 6 + 1
+    robustssl.run(study, tmp_path / "local.sqlite", workers=1, progress=False)
+    assert scores(place) == scores(tmp_path / "local.sqlite")
 
 
 @pytest.mark.slow
-def test_a_group_that_kills_its_worker_fails_alone(small, tmp_path):
-    algorithms = ["supervised_logistic", "doomed:Crashes"]
-    study = {**small, "algorithms": algorithms, "environments": ["feature"]}
-    study |= {"ts": [0, 1], "seeds": 1}  # a group that is tried four times takes long
-    status = robustssl.run(study, tmp_path / "r.sqlite", workers=2, engine="ray", progress=False)
-    assert (status.done, status.failed) == (3, 1)
-    with Store(tmp_path / "r.sqlite") as store:
-        bad = [record for record in store.records() if record.error]
-    assert {record.cell.algorithm for record in bad} == {"doomed:Crashes"}
-    assert all(record.error.startswith("WorkerCrashedError") for record in bad)
+def test_a_cluster_of_ones_own_and_a_group_that_kills_its_worker():
+    """It is tried four times, and fails alone."""
+    told = {record.cell.seed: record.error for (record,) in run_groups(GROUPS, works.die, 2)}
+    assert told.pop(0).startswith("WorkerCrashedError")
+    assert {*told} == {1, 2, 3}
+    assert not any("Error" in error for error in told.values())
+    assert not ray.is_initialized()
+
+
+def test_a_cluster_of_ones_own_has_as_many_processors_as_workers(monkeypatch):
+    asked = []
+
+    def refuse(address, **how):
+        asked.append((address, how["num_cpus"]))
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(ray, "init", refuse)
+    with pytest.raises(InputError, match="cannot reach or start a Ray cluster on this machine: no"):
+        list(run_groups(GROUPS, works.tell, 2))
+    assert asked == [("local", 2)]
 
 
 def test_a_cluster_that_is_not_there(small, tmp_path):

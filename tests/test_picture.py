@@ -4,7 +4,7 @@ import matplotlib.colors
 import pytest
 
 from robustssl import InputError
-from robustssl.reports import picture
+from robustssl.pictures import environment as picture
 from robustssl.reports.style import colours
 from robustssl.splits import prepare
 

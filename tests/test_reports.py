@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.collections import PathCollection
 
 import robustssl
 from robustssl import registry
@@ -398,8 +399,9 @@ def test_figures_show_the_numbers_of_the_table(tmp_path, store):
         rows = draw_map(table)
     first = table[(table.environment == "feature") & (table.dataset == "iris")].sort_values("AUC")
     evm = drawn.axes[2]
-    points = [line.get_xdata()[0] for line in evm.lines if len(line.get_xdata()) == 1]
-    assert points == pytest.approx(first.EVM_estimate.tolist())
+    dots = [c.get_offsets() for c in evm.collections if isinstance(c, PathCollection)]
+    points = {int(y): x for part in dots for x, y in np.asarray(part)}
+    assert [points[i] for i in range(3)] == pytest.approx(first.EVM_estimate.tolist())
     assert all(panel.get_ylim() == (-0.5, 2.5) for panel in drawn.axes)
     told = {text.get_text() for text in rows.axes[0].texts}
     means = table.dropna(subset="gain").groupby(["method", "environment"]).gain.mean()

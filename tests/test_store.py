@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+import works
 from typer.testing import CliRunner
 
 import robustssl.records.places
@@ -73,19 +74,14 @@ def test_two_writers_never_double_a_cell(store, place):
     assert len(store.done()) == 2
 
 
-def write_fifty(path, start):
-    with Store(path) as store:
-        return [
-            store.add(replace(RECORD, cell=replace(CELL, seed=seed)))
-            for seed in range(start, start + 50)
-        ]
-
-
 def test_processes_that_start_at_once_share_a_new_store(place):
     """Four make the store together and write overlapping cells: each cell is kept once."""
     context = multiprocessing.get_context("spawn")
-    with context.Pool(4) as pool:
-        added = pool.starmap(write_fifty, [(place, start) for start in (0, 0, 25, 50)], chunksize=1)
+    ready = context.Barrier(4)
+    records = [replace(RECORD, cell=replace(CELL, seed=seed)) for seed in range(100)]
+    shares = [(place, records[start : start + 50]) for start in (0, 0, 25, 50)]
+    with context.Pool(4, works.meet_at, (ready,)) as pool:
+        added = pool.starmap(works.write, shares, chunksize=1)
     assert sum(map(sum, added)) == 100
     with Store(place) as store:
         assert len(list(store.records())) == len(store.done()) == 100

@@ -1,9 +1,12 @@
 """Studies: validation with clear messages, running what is missing, planning."""
 
+from types import SimpleNamespace
+
 import pytest
 
 import robustssl
 from robustssl import InputError, registry
+from robustssl.execution import plan as plans
 from robustssl.execution import run as runs
 from robustssl.execution.groups import groups
 from robustssl.execution.run import _longest_first
@@ -129,6 +132,7 @@ def test_failures_are_shown_left_alone_and_retried_on_request(tmp_path, small, m
 def test_processes_and_one_process_agree_to_the_last_bit(tmp_path, small):
     pytest.importorskip("xgboost")
     study = {**small, "algorithms": [*small["algorithms"], "supervised_xgboost", "self_training"]}
+    study["seeds"] = 2
     robustssl.run(study, tmp_path / "one.sqlite", workers=1)
     robustssl.run(study, tmp_path / "two.sqlite", workers=2)
 
@@ -147,11 +151,21 @@ def test_predictions_are_kept_on_request(tmp_path, small):
             assert all((r.predictions is not None) == keep for r in store.records())
 
 
-def test_a_plan_counts_and_estimates_and_writes_nothing(tmp_path, small):
+def test_a_plan_counts_and_estimates_and_writes_nothing(tmp_path, small, monkeypatch):
+    """Trials end when ten seconds have gone by: here, where a cell takes 1.5, after three of the
+    four groups.
+    """
+    took, real = [], plans.run_group
+    now = SimpleNamespace(monotonic=lambda: sum(took), perf_counter=lambda: sum(took))
+    monkeypatch.setattr(plans, "time", now)
+    monkeypatch.setattr(
+        plans, "run_group", lambda group: (took.append(1.5 * len(group)), real(group))[1]
+    )
     store = tmp_path / "s.sqlite"
     plan = robustssl.plan(small, store, workers=2)
     assert (plan.cells, plan.done, plan.left, plan.workers) == (48, 0, 48, 2)
-    assert 0 < plan.seconds < 60
+    assert len(took) == 3
+    assert plan.seconds == pytest.approx(48 * 1.5 / 2)
     assert not store.exists()
     robustssl.run(small, store, workers=1)
     after = robustssl.plan({**small, "seeds": 5}, store, workers=1)

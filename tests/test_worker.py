@@ -1,18 +1,23 @@
 """From a group of cells to records."""
 
+import faulthandler
 import resource
 import signal
-import time
+import subprocess
+import sys
+from contextlib import nullcontext
 from dataclasses import replace
 
+import doomed
 import numpy as np
 import pytest
+from gates import LONG
 from sklearn.metrics import balanced_accuracy_score, f1_score, roc_auc_score
 
 import robustssl
-from robustssl import Cell
+from robustssl import Cell, registry
 from robustssl.execution.groups import groups
-from robustssl.execution.limits import GRACE, Limits
+from robustssl.execution.limits import Limits
 from robustssl.execution.worker import run_group
 from robustssl.splits import prepare
 
@@ -93,7 +98,7 @@ def test_a_baseline_is_fitted_once_for_all_t(tmp_path):
     records = [record for group in grouped for record in run_group(group)]
     assert (tmp_path / "fits").read_text() == "xx"
     assert [record.cell for record in records] == cells
-    assert len({record.seconds for record in records}) == 2
+    assert len({record.seconds for record in records[:3]}) == 1
 
 
 def test_a_ceiling_depends_on_t_so_its_baseline_is_not_grouped():
@@ -159,30 +164,82 @@ def test_randomness_of_the_algorithm_does_not_depend_on_t(t, monkeypatch):
     assert seen[0] == seen[1] != seen[2]
 
 
-@pytest.mark.parametrize("name", ["Interrupts", "Speechless", "Surrogate", "Own"])
-def test_whatever_a_learner_raises_is_its_own_failure(tmp_path, small, name):
-    study = {**small, "algorithms": [f"doomed:{name}", "supervised_logistic"], "seeds": 1}
+def test_whatever_a_learner_raises_is_its_own_failure(tmp_path, small):
+    names = ("Interrupts", "Speechless", "Surrogate", "Own")
+    study = {**small, "algorithms": [*(f"doomed:{n}" for n in names), "supervised_logistic"]}
+    study |= {"environments": "label", "seeds": 1}
     got = robustssl.run(study, tmp_path / "s.sqlite", workers=2, progress=False)
-    assert (got.done, got.failed, got.missing) == (6, 6, 0)
+    assert (got.done, got.failed, got.missing) == (3, 12, 0)
+    assert set(got.failures.values()) == {3}
 
 
-def test_a_curve_has_the_time_of_all_its_cells(tmp_path):
+def test_a_curve_has_the_time_of_all_its_cells(monkeypatch):
     """And after it neither clock nor limit is left."""
-    cells = [Cell("doomed:Naps", "label", "iris", 3, t, 0) for t in (0.0, 0.5, 1.0)]
-    before = resource.getrlimit(resource.RLIMIT_DATA)
-    limits = Limits(seconds=0.3, gigabytes=100)
-    assert [r.error for r in run_group(tuple(cells), limits=limits)] == [None] * 3  # .5 s in all
+    left, watchdog, limits = [], [], Limits(seconds=LONG, gigabytes=100)
+    fit, before = doomed.Constant.fit, resource.getrlimit(resource.RLIMIT_DATA)
+
+    def look(self, X, y):
+        left.append(signal.getitimer(signal.ITIMER_REAL)[0])
+        return fit(self, X, y)
+
+    monkeypatch.setattr(doomed.Constant, "fit", look)
+    monkeypatch.setattr(faulthandler, "dump_traceback_later", lambda *a, **_: watchdog.append(a))
+    monkeypatch.setattr(faulthandler, "cancel_dump_traceback_later", lambda: watchdog.append(()))
+    cells = tuple(Cell("doomed:Constant", "label", "iris", 3, t, 0) for t in (0.0, 0.5, 1.0))
+    assert [record.error for record in run_group(cells, limits=limits)] == [None] * 3
+    assert len(left) == 3
+    assert all(2 * LONG < seconds <= 3 * LONG for seconds in left)
+    assert watchdog == [(limits.patience(3),), ()]
+    assert limits.patience(3) > 3 * LONG
     assert resource.getrlimit(resource.RLIMIT_DATA) == before
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
-    time.sleep(3 * 0.3 + GRACE)  # or the process would be ended now
-    (record,) = run_group((replace(cells[0], algorithm="doomed:Swallows"),), limits=limits)
-    assert record.error.startswith("OverTime")
+
+
+def test_when_its_time_is_over_a_cell_fails(monkeypatch):
+    monkeypatch.setattr("robustssl.execution.limits.GRACE", LONG)  # or this process might be ended
+    sleeps = Cell("doomed:Sleeps", "label", "wine", 5, 0.0, 0)
+    run_group((replace(sleeps, algorithm="doomed:Constant"),))  # no import is interrupted
+    (record,) = run_group((sleeps,), limits=Limits(seconds=0.05))
+    assert record.error == "OverTime: over the time limit of 0.05 s a cell"
+
+
+def test_no_handler_of_exceptions_holds_up_the_end_of_time():
+    cell = Cell("doomed:Overruns", "label", "wine", 5, 0.0, 0)
+    (record,) = run_group((cell,), limits=Limits(seconds=LONG))
+    assert record.error == f"OverTime: over the time limit of {LONG} s a cell"
+
+
+def test_code_that_does_not_come_back_is_ended_with_its_process():
+    """No signal reaches it; if the watchdog did not bite, it would come back after ten minutes."""
+    script = f"""
+import signal, time
+from robustssl.execution import limits
+limits.GRACE = 0.01
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+with limits.Limits(seconds=0.01).kept(1):
+    time.sleep({LONG})
+    print("it came back")
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", "")
+
+
+def test_the_clock_does_not_count_what_is_loaded(monkeypatch):
+    found, find = [], registry.find
+    monkeypatch.setattr(registry, "find", lambda *names: (found.append(names), find(*names))[1])
+    with monkeypatch.context() as patch:
+        patch.setattr(Limits, "kept", lambda self, cells: nullcontext(found.append("clock")))
+        run_group((CELL,))
+    loaded = found[: found.index("clock")]
+    assert {("algorithm", "label_spreading"), ("environment", "label"), ("dataset", "wine")} <= {
+        *loaded
+    }
 
 
 @pytest.mark.parametrize("bad", [0, -1, float("inf"), float("nan"), 1e15])
 def test_limits_that_are_none(bad):
     for name in ("seconds", "gigabytes"):
-        with pytest.raises(robustssl.InputError, match="a limit lies between 0 and 1e"):
+        with pytest.raises(robustssl.InputError, match="a limit must be above 0 and at most 1e"):
             Limits(**{name: bad})
 
 

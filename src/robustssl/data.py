@@ -1,4 +1,4 @@
-"""Plain arrays between strangers: what a dataset, its pools and a split are."""
+"""The plain types that modules exchange: a dataset, the pools of its rows, a split."""
 
 import hashlib
 from collections.abc import Mapping
@@ -106,7 +106,7 @@ class Pools:
 
     @property
     def by_column(self) -> bool:
-        """Whether features go missing in every unlabeled row, so that no row is foreign."""
+        """Whether features go missing in every unlabeled row, so that rows cannot be told apart."""
         return np.array_equal(self.consistent, self.inconsistent)
 
 

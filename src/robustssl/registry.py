@@ -1,4 +1,4 @@
-"""From a name to the thing it names: the file name is the name, `module:object` is anybody's own.
+"""Look up things by name: built-in ones by their file names, others as `module:object`.
 
 A spec is a name with options, `name[key=value,...]`. Its canonical form holds only options that
 differ from their defaults, sorted, so that one thing has one spelling.
@@ -77,11 +77,11 @@ def find(kind: Kind, name: str) -> Any:
     return own[0]
 
 
-_METHODS = {"algorithm": ("fit", "predict"), "environment": ("pools", "split")}
+_METHODS = {"algorithm": ("fit", "predict"), "environment": ("pools", "split"), "net": ()}
 
 
 def own(name: str, kind: str = "object") -> Any:
-    """What `module:object` names."""
+    """Import the object that `module:object` names."""
     module, _, attribute = name.partition(":")
     if module == "__main__":
         raise InputError(f"put {attribute} into a module of its own: workers cannot see {name!r}")
@@ -95,7 +95,7 @@ def own(name: str, kind: str = "object") -> Any:
 
 
 def _own(kind: Kind, name: str) -> Any:
-    """`module:object`, if it is what it should be: not any callable that a file may name."""
+    """Import `module:object` and refuse it if it is not of the kind asked for."""
     found = own(name, kind)
     if kind in _METHODS and not inspect.isclass(found):
         raise InputError(f"the {kind} {name!r} is not a class")
@@ -145,13 +145,13 @@ def key(cell: Cell) -> str:
 
 @cache
 def about(kind: Kind, name: str) -> About:
-    """What is known of a thing: from the catalog or, of what is not built in, from its code."""
+    """What is known of a thing: from the catalog if it is built in, else from its code."""
     known = entry(kind, name) if name in built_in(kind) else None
     return known or inspected(kind, name)
 
 
 def inspected(kind: Kind, name: str) -> About:
-    """What a thing's code says of it."""
+    """What the code of a thing says of it, by importing it."""
     thing = find(kind, name)
     module = inspect.getmodule(thing)
     home = module if kind == "dataset" else thing
@@ -237,7 +237,7 @@ def _budget_of(name: str, own: str | None, budget: str | None) -> str | None:
 
 
 def describe(asked: str, budget: str | None = None) -> Method:
-    """The method that a study asks for, in words of its own."""
+    """Describe the method that a study asks for, with the study's budget."""
     name, options = parse(asked)
     known, spec = about("algorithm", name), canonical("algorithm", asked, budget)
     own = options.pop("budget", None)
@@ -253,9 +253,7 @@ def describe(asked: str, budget: str | None = None) -> Method:
 
 def algorithm(name: str) -> type:
     """The class of an algorithm: a scikit-learn classifier that takes -1 for unlabeled."""
-    found = find("algorithm", name)
-    if not inspect.isclass(found):
-        raise InputError(f"the algorithm {name!r} is not a class")
+    found: type = find("algorithm", name)
     return found
 
 
@@ -306,13 +304,10 @@ def estimator(
 
 
 def net(spec: str) -> Callable[..., Any]:
-    """What makes a net of the shape of a row and the number of classes."""
+    """A function that makes a net, given the shape of a row and the number of classes."""
     name, options = parse(spec)
-    if not inspect.isclass(find("net", name)):
-        raise InputError(f"the net {name!r} is not a class")
-    for key, parameter in inspect.signature(find("net", name)).parameters.items():
-        needed = parameter.kind is parameter.KEYWORD_ONLY and parameter.default is parameter.empty
-        if needed and key not in options:
+    for key in about("net", name).required:
+        if key not in ("shape", "classes", *options):
             raise InputError(f"{name} needs {key}: write {name}[{key}=...]")
     return partial(find("net", name), **_options("net", name, options))
 
@@ -325,7 +320,7 @@ def environment(spec: str) -> Any:
 
 @lru_cache(maxsize=4)
 def dataset(spec: str) -> Dataset:
-    """A dataset, loaded; the same arrays again if it was loaded lately."""
+    """Load a dataset, or return the same arrays if it was loaded recently."""
     name, options = parse(spec)
     data = find("dataset", name)(**_options("dataset", name, options))
     if not isinstance(data, Dataset):
@@ -334,7 +329,7 @@ def dataset(spec: str) -> Dataset:
 
 
 def catalog(kind: Kind) -> list[dict[str, Any]]:
-    """Everything there is of a kind, with what a chooser wants to know."""
+    """List everything of a kind, with what a user wants to know to choose."""
     if kind not in get_args(Kind):
         raise unknown("kind", kind, get_args(Kind))
     every = [about(kind, name) for name in names(kind)]

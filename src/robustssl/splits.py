@@ -18,7 +18,7 @@ KEPT = 2**24  # bytes of a split of texts, at most, for the next method
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """All that cells which differ in algorithm and t have in common."""
+    """What cells that differ only in algorithm and t have in common."""
 
     environment: Any
     pools: Pools
@@ -68,7 +68,7 @@ class Prepared:
 
     @cached_property
     def test_features(self) -> Matrix:
-        """The same at every t."""
+        """The features of the test rows, the same at every t."""
         return self.preprocess(self.pools.data.X[self.pools.test])
 
 

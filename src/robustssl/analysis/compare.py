@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from robustssl.analysis.curve import Curve
-from robustssl.analysis.interval import Array, Ties
+from robustssl.analysis.interval import Array, Interval, Ties
 from robustssl.analysis.metrics import Metric
 from robustssl.errors import InputError
 
@@ -64,11 +64,15 @@ def break_even(gain: Curve, level: float = 0.95) -> BreakEven:
     """Where the gain turns negative, with its interval from the paired band, if it has one."""
     if gain.scores.ndim != 2:
         raise InputError("break-even is read from one curve at a time")
-    low, high = gain.band(level)
-    first = _first_negative
-    if np.isnan(low).any():
-        return BreakEven(first(gain.ts, gain.mean), np.nan, np.nan)
-    return BreakEven(first(gain.ts, gain.mean), first(gain.ts, low), first(gain.ts, high))
+    return break_even_of(gain.ts, Interval(gain.mean, *gain.band(level)))
+
+
+def break_even_of(ts: Array, gain: Interval) -> BreakEven:
+    """Where a mean gain turns negative, given with its intervals at each t."""
+    estimate, low, high = (_first_negative(ts, a) for a in (gain.estimate, gain.low, gain.high))
+    if np.isnan(gain.low).any():
+        low = high = np.nan
+    return BreakEven(estimate, low, high)
 
 
 def _first_negative(ts: Array, a: Array) -> float | None:

@@ -6,6 +6,7 @@ hold many curves on one grid: scores are (..., seeds, T).
 """
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import product
 from typing import Any, cast
 
@@ -100,21 +101,24 @@ class Curve:
         The leave-one-seed-out jackknife with Student's t; its estimate is bias-corrected. Both are
         kept inside the metric's range. One seed has no interval.
         """
-        if isinstance(metric, str):
-            table = metrics_of(convention)
-            if metric not in table:
-                raise unknown("metric", metric, table)
-            metric = table[metric]
+        metric = _metric(metric, convention)
         n, plain = self.seeds, metric(self.ts, self.mean)
-        values = metric(self.ts, self.scores)
-        if not per_seed and n > 1:
-            others = (self.scores.sum(-2, keepdims=True) - self.scores) / (n - 1)
-            values = n * plain[..., None] - (n - 1) * metric(self.ts, others)
+        values = metric(self.ts, self.scores) if per_seed else self.pseudo_values(metric)
         found = student_interval(values, level, self._bounds(metric), plain, self._ties(metric))
         if metric.is_rough is None or per_seed or n == 1:
             return found
         rough = ~np.isnan(found.low) & metric.is_rough(self.scores)
         return replace(found, note=scalar(np.where(rough, ROUGH, found.note)))
+
+    def pseudo_values(self, metric: str | Metric, *, convention: str = "definition") -> Array:
+        """Jackknife pseudo-values (..., seeds) of the metric of the mean curve: what each seed adds
+        to it. Those of a linear metric are the seeds' own values.
+        """
+        metric, n = _metric(metric, convention), self.seeds
+        if n == 1:
+            return metric(self.ts, self.scores)
+        others = (self.scores.sum(-2, keepdims=True) - self.scores) / (n - 1)
+        return n * metric(self.ts, self.mean)[..., None] - (n - 1) * metric(self.ts, others)
 
     def _bounds(self, metric: Metric) -> tuple[float, float]:
         return cast(tuple[float, float], self.bounds if metric.range is None else metric.range)
@@ -159,9 +163,8 @@ class Curve:
         """
         if self.seeds == 1:
             return scalar(np.full(self.scores.shape[:-2], np.nan))
-        rng = np.random.default_rng(random_state)
         seeds, points = self.scores.shape[-2:]
-        order = rng.permuted(np.tile(np.arange(points), (draws, seeds, 1)), axis=-1)
+        order = _orders(draws, seeds, points, random_state)
         curves = self.scores.reshape(-1, seeds, points)
         rows = np.arange(seeds)[:, None]
         p = np.empty(len(curves))
@@ -170,3 +173,20 @@ class Curve:
             permuted = scores[rows, order].mean(1).var(-1)
             p[i] = (1 + (permuted >= observed * (1 - 1e-9)).sum()) / (1 + draws)
         return scalar(p.reshape(self.scores.shape[:-2]))
+
+
+@lru_cache(maxsize=4)
+def _orders(draws: int, seeds: int, points: int, random_state: int) -> npt.NDArray[np.intp]:
+    """Random orders of the points, one for each draw and seed."""
+    rng = np.random.default_rng(random_state)
+    return rng.permuted(np.tile(np.arange(points), (draws, seeds, 1)), axis=-1)
+
+
+def _metric(metric: str | Metric, convention: str) -> Metric:
+    """The metric of that name."""
+    if not isinstance(metric, str):
+        return metric
+    table = metrics_of(convention)
+    if metric not in table:
+        raise unknown("metric", metric, table)
+    return table[metric]

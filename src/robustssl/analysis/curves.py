@@ -91,10 +91,6 @@ class KeyedCurve:
         digests = None if self.digests is None else self.digests[rows]
         return Curve(self.ts, self.scores[rows], ties=Ties(self.rows)), digests
 
-    @property
-    def label(self) -> str:
-        return label_of(self.key)
-
 
 def label_of(key: dict[str, Any]) -> str:
     """The key of a curve in words."""

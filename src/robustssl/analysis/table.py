@@ -11,7 +11,7 @@ import pandas as pd
 
 from robustssl.analysis.compare import area_below, break_even
 from robustssl.analysis.curve import Curve
-from robustssl.analysis.curves import KeyedCurve, Pair, curves, matched, paired
+from robustssl.analysis.curves import KeyedCurve, Pair, curves, label_of, matched, paired
 from robustssl.analysis.interval import Interval, Ties, write_number
 from robustssl.analysis.metrics import metrics_of
 from robustssl.errors import InputError
@@ -39,9 +39,11 @@ def usable(found: Sequence[KeyedCurve], convention: str = "definition") -> list[
     for curve in found:
         lacking = [f"t = {end}" for end in (0, 1) if end not in curve.ts]
         if lacking == ["t = 1"] and convention == "published" and len(curve.ts) > 1:
-            warnings.warn(f"{curve.label}: lacks t = 1; over the points it has", stacklevel=3)
+            warnings.warn(
+                f"{label_of(curve.key)}: lacks t = 1; over the points it has", stacklevel=3
+            )
         elif lacking:
-            warnings.warn(f"{curve.label}: left out, it lacks {lacking[0]}", stacklevel=3)
+            warnings.warn(f"{label_of(curve.key)}: left out, it lacks {lacking[0]}", stacklevel=3)
             continue
         kept.append(curve)
     if not kept:

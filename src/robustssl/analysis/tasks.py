@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from robustssl.analysis.interval import (
     IDENTICAL,
@@ -54,18 +55,8 @@ def over_tasks(
     seeds that all of its tasks share.
     """
     check_level(level)
-    if not parts:
-        raise InputError("a mean over tasks needs at least one task")
-    sums = [_sum(group) / len(parts) for group in _by_dataset(parts)]
-    centre = np.asarray(sum(z.mean(0) for z in sums))
-    if any(len(z) < 2 for z in sums):
-        return Interval(scalar(np.clip(centre, *bounds)), *2 * [scalar(centre * np.nan)])
-    spreads = np.stack([z.var(0, ddof=1) / len(z) for z in sums])
-    free = np.array([len(z) - 1.0 for z in sums]).reshape(-1, *[1] * centre.ndim)
-    variance = spreads.sum(0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        df = variance**2 / (spreads**2 / free).sum(0)
-        half = student(df, level) * np.sqrt(variance)
+    centre, variance, df = _moments(parts)
+    half = student(df, level) * np.sqrt(variance)
     low, high, note = centre - half, centre + half, np.full(centre.shape, "", object)
     equal = variance <= _SAME
     if equal.any():
@@ -74,6 +65,27 @@ def over_tasks(
         note = np.where(equal & np.isnan(low), reason, "")
     found = (np.clip(part, *bounds) for part in (centre, low, high))
     return Interval(*map(scalar, (*found, centre, note)))
+
+
+def p_value(parts: Sequence[Part]) -> Any:
+    """p-value of the test that the mean over tasks is 0, by the moments that give the interval: it
+    is below 0.05 where the interval of level 0.95 leaves out 0. nan where seeds do not move it.
+    """
+    from scipy.special import stdtr
+
+    centre, variance, df = _moments(parts)
+    moved = np.where(variance > _SAME, variance, np.nan)
+    return scalar(2 * stdtr(df, -np.abs(centre) / np.sqrt(moved)))
+
+
+def holm(ps: Sequence[float], level: float = 0.05) -> npt.NDArray[np.bool_]:
+    """Which of several hypotheses are rejected after Holm's correction; nan never is."""
+    values = np.nan_to_num(np.asarray(ps, float), nan=1.0)
+    order = np.argsort(values, kind="stable")
+    rejected = np.empty(len(values), bool)
+    small = values[order] <= level / np.arange(len(values), 0, -1)
+    rejected[order] = np.logical_and.accumulate(small)
+    return rejected
 
 
 def leave_one_out(parts: Sequence[Part]) -> tuple[float, float] | None:
@@ -95,6 +107,22 @@ def ranks(values: Array) -> Array:
     from scipy.stats import rankdata
 
     return np.asarray(rankdata(-np.round(values, 12), axis=0), float)
+
+
+def _moments(parts: Sequence[Part]) -> tuple[Array, Array, Array]:
+    """The mean over tasks, its variance over seeds, and the degrees of freedom of that."""
+    if not parts:
+        raise InputError("a mean over tasks needs at least one task")
+    sums = [_sum(group) / len(parts) for group in _by_dataset(parts)]
+    centre = np.asarray(sum(z.mean(0) for z in sums))
+    if any(len(z) < 2 for z in sums):
+        unknown = np.full_like(centre, np.nan)
+        return centre, unknown, unknown
+    spreads = np.stack([z.var(0, ddof=1) / len(z) for z in sums])
+    free = np.array([len(z) - 1.0 for z in sums]).reshape(-1, *[1] * centre.ndim)
+    variance = np.asarray(spreads.sum(0))
+    with np.errstate(invalid="ignore"):
+        return centre, variance, np.asarray(variance**2 / (spreads**2 / free).sum(0))
 
 
 def _by_dataset(parts: Iterable[Part]) -> list[list[Part]]:

@@ -20,7 +20,7 @@ def load(path: str = "", size: int = 32) -> Dataset:
     if not path or not root.is_dir():
         raise InputError(f"there is no folder {path!r}; write image_folder[path=FOLDER]")
     if not isinstance(size, int) or size < 1:
-        raise InputError(f"size is a number of pixels, 1 or more, unlike {size!r}")
+        raise InputError(f"size must be a whole number of pixels, at least 1, got {size!r}")
     files = image_files(root)
     depths = {len(file.relative_to(root).parts) for file in files}
     if depths not in ({2}, {3}):

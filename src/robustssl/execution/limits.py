@@ -1,4 +1,4 @@
-"""Limits of time and memory, kept inside the process that works, whatever engine runs it."""
+"""Limits of time and memory, enforced inside the worker process, whatever engine runs it."""
 
 import faulthandler
 import os
@@ -20,7 +20,7 @@ GRACE = 2.0  # seconds for code to come back to the interpreter, before its proc
 
 
 class OverTime(BaseException):
-    """Not an `Exception`, which the code that took too long might catch."""
+    """The time limit was reached. It is no `Exception`, because a method's code may catch those."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ class Limits:
             raise InputError("limits of time and memory need Linux or macOS")
         for name in ("seconds", "gigabytes"):
             if (value := getattr(self, name)) is not None and not 0 < value <= MOST:
-                raise InputError(f"a limit lies between 0 and {MOST:g} {name}, unlike {value:g}")
+                must = f"a limit must be above 0 and at most {MOST:g} {name}"
+                raise InputError(f"{must}, got {value:g}")
 
     def patience(self, cells: int) -> float:
         """Seconds after which a process that works on so many cells is ended."""

@@ -72,7 +72,7 @@ def plan(
 
 
 def _trial(tasks: Mapping[Place, Sequence[Cell]]) -> tuple[dict[Place, float], tuple[str, ...]]:
-    """Seconds a cell, from one group of each task until the time is up, and the errors met."""
+    """Run one group of each task until the time is up: seconds a cell, and the errors met."""
     times, problems, start = {}, dict[str, None](), time.monotonic()
     for task, cells in tasks.items():
         if time.monotonic() - start > TRIAL_SECONDS:
@@ -86,7 +86,7 @@ def _trial(tasks: Mapping[Place, Sequence[Cell]]) -> tuple[dict[Place, float], t
 
 
 def _brief(group: Group, steps: int = 20) -> tuple[Group, float]:
-    """The group, trained for a few steps if it counts them, and the share that these are."""
+    """The group with fewer training steps, if it has steps, and their share of all steps."""
     all_steps = getattr(registry.estimator(group[0].algorithm, **dict(group[0].params)), "steps", 0)
     if not are_nets(group) or all_steps <= steps:
         return group, 1.0

@@ -1,4 +1,4 @@
-"""How far a study is: a bar on a terminal, a line now and then elsewhere."""
+"""Show progress: a bar on a terminal, elsewhere a line every few seconds."""
 
 import time
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from rich.progress import (
 
 
 class Watch(Protocol):
-    """Told of every record."""
+    """Something that is told of every record."""
 
     def step(self, failed: bool) -> None: ...
 

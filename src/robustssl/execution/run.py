@@ -64,7 +64,7 @@ def run(
     if engine not in ENGINES:
         raise unknown("engine", engine, ENGINES)
     if not 0 < gpu_share <= 1:
-        raise InputError(f"gpu_share lies between 0 and 1, unlike {gpu_share:g}")
+        raise InputError(f"gpu_share must be above 0 and at most 1, got {gpu_share:g}")
     if address is not None and engine != "ray":
         raise InputError("an address is that of a Ray cluster: add engine=ray (--engine ray)")
     limits = Limits(time_limit, memory_limit)
@@ -103,7 +103,7 @@ def run(
 
 
 def _longest_first(waiting: Iterable[Group], seconds: Mapping[Place, float]) -> Iterable[Group]:
-    """So that no long group is left to the end; what is not known comes first, in its order."""
+    """Groups sorted so that long ones do not come last; those of unknown length come first."""
     if not seconds:
         return waiting
 
@@ -114,12 +114,12 @@ def _longest_first(waiting: Iterable[Group], seconds: Mapping[Place, float]) -> 
 
 
 def _checkpoints(store: str | Path) -> Path:
-    """Beside a file; of a database, here."""
+    """The folder of checkpoints: beside the file of a store, or in the present folder."""
     return Path("robustssl.checkpoints" if url_of(store) else f"{store}.checkpoints").absolute()
 
 
 def refuse_impossible_options(chosen: Study) -> None:
-    """What would fail every cell of a method, before the first."""
+    """Refuse options that would make every cell of a method fail."""
     for spec in dict.fromkeys(method for method, *_ in chosen.curves()):
         check = getattr(registry.estimator(spec), "_check_options", None)
         if check is not None:
@@ -127,7 +127,7 @@ def refuse_impossible_options(chosen: Study) -> None:
 
 
 def refuse_changed_files(chosen: Study, store: Store) -> None:
-    """A file of one's own must be the one that the store's records were made with."""
+    """Refuse a user's data file that has changed since the records in the store were made."""
     for spec in chosen.datasets:
         if "path" in parse(spec)[1]:
             known = store.digests(spec)
@@ -146,7 +146,7 @@ def missing_cells(chosen: Study, store: Store, retry: bool = False) -> list[Cell
 
 def count_workers(asked: int | None, cells: int) -> int:
     if asked is not None and asked < 1:
-        raise InputError(f"workers must be 1 or more, unlike {asked}")
+        raise InputError(f"workers must be at least 1, got {asked}")
     cores = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )

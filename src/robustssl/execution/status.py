@@ -1,4 +1,4 @@
-"""How far a study is in a store, and what a store holds."""
+"""The progress of a study, and what a store holds."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from robustssl.studies.study import CurveName, Study, study
 
 @dataclass(frozen=True)
 class Status:
-    """How far a study is in a store, or what a store holds. `failures` counts cells by reason,
+    """The progress of a study, or what a store holds. `failures` counts cells by reason,
     `logs` tells of one cell each where in the code it failed. `seconds` is the work done, `left`
     about the work that is missing. `studies` are those that were run in the store.
     """
@@ -43,7 +43,7 @@ class Status:
 
 
 def status(store: str | Path, of: str | Path | Mapping[str, Any] | Study | None = None) -> Status:
-    """What a store holds; with a study, of its cells alone and how many are missing."""
+    """Count the cells in a store; with a study, its cells alone, and those that are missing."""
     chosen = None if of is None else study(of)
     with Store(store, create=False) as opened:
         tried, every = opened.frame(failed_only=True), opened.counts()
@@ -77,7 +77,7 @@ def _present(chosen: Study) -> Present:
 
 
 def totals_of(counts: pd.DataFrame, present: Present | None = None) -> pd.DataFrame:
-    """What a store counts, with `stale` for what is of another version than the present one."""
+    """The counts of a store, with `stale` marking those of other than the present versions."""
     return counts.assign(stale=are_older(counts, present or newest([counts])))
 
 
@@ -98,8 +98,8 @@ def _status(totals: pd.DataFrame, bad: pd.DataFrame, missing: int = 0, **more: A
 
 
 class Outline(BaseModel):
-    """What the progress of a study can be counted by, without looking up a single name; the store
-    keeps it.
+    """The curves, t and seeds of a study: enough to count its progress without importing anything.
+    The store keeps it.
     """
 
     title: str
@@ -118,7 +118,7 @@ class Outline(BaseModel):
         store.note(f"study {digest}", self.model_dump())
 
     def is_part(self, others: "Sequence[Outline]") -> bool:
-        """Whether another has all of this, such as the same study with more seeds."""
+        """Whether another study contains all of this one, such as one with more seeds."""
         mine = self._parts()
         return any(
             all(a <= b for a, b in zip(mine, other._parts(), strict=True))
@@ -138,7 +138,7 @@ class Outline(BaseModel):
 
 
 def _progress(outline: Outline, store: Store, bad: pd.DataFrame, present: Present) -> Status:
-    """How far a study is, counted by the database: a store may hold millions of records."""
+    """The progress of a study, counted by the database, since stores may be very large."""
     ts, seeds, names = outline.ts, outline.seeds, CURVE
     curves = pd.MultiIndex.from_tuples(outline.curves, names=names)
     every = totals_of(store.counts(ts, seeds), present)
@@ -164,6 +164,6 @@ def place_of(cell: Cell) -> Place:
 
 
 def seconds_a_cell(totals: pd.DataFrame) -> dict[Place, float]:
-    """What a cell took on average, as far as a store knows."""
+    """The mean seconds of a cell of each method, environment and dataset in a store."""
     present = totals[~totals.stale]
     return dict(present.groupby(["algorithm", "environment", "dataset"]).each.mean().to_dict())

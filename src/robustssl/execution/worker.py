@@ -5,7 +5,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,12 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, r
 from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.data import Split, digest
+from robustssl.errors import InputError
 from robustssl.execution.groups import Group, are_nets, fit_of
 from robustssl.execution.limits import UNLIMITED, Limits, OverTime
 from robustssl.execution.provenance import provenance
 from robustssl.records.record import Record
+from robustssl.spec import parse
 from robustssl.splits import prepare
 
 
@@ -33,12 +35,22 @@ def run_group(
     """One record a cell, an error among them if need be. Long training leaves `checkpoints`."""
     made_with = provenance()
     for cell in group:
-        registry.versions(cell)  # loads what it names, which the clock does not count
+        _load(cell)
     try:
         with limits.kept(len(group)):
             return _run_group(group, keep_predictions, checkpoints)
     except (OverTime, MemoryError) as error:
         return [_failure(cell, error, made_with) for cell in group]
+
+
+def _load(cell: Cell) -> None:
+    """Import what a cell names, which its time limit does not count. What cannot be imported fails
+    where it is used.
+    """
+    with suppress(InputError):
+        registry.find("algorithm", cell.algorithm)
+        registry.find("environment", parse(cell.environment)[0])
+        registry.find("dataset", parse(cell.dataset)[0])
 
 
 def _run_group(group: Group, keep_predictions: bool, checkpoints: Path | None) -> list[Record]:
@@ -198,5 +210,5 @@ def _detection(job: _Job) -> dict[str, float]:
     if not len(job.aside) or not hasattr(job.model, "inconsistency_score"):
         return {}
     parts = [job.model.inconsistency_score(X) for X in (job.split.X_test, job.aside)]
-    foreign = np.repeat([0, 1], [len(part) for part in parts])
-    return {"detection": float(roc_auc_score(foreign, np.concatenate(parts)))}
+    inconsistent = np.repeat([0, 1], [len(part) for part in parts])
+    return {"detection": float(roc_auc_score(inconsistent, np.concatenate(parts)))}

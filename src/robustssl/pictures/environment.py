@@ -54,16 +54,18 @@ def _draw_points(prepared: Prepared) -> Figure:
         split = prepared.split(t)
         points = plane.transform(split.X)
         whole = np.isclose(split.X, prepared.preprocess(pools.data.X[split.rows])).all(1)
-        foreign = np.isin(split.rows, pools.inconsistent)
+        inconsistent = np.isin(split.rows, pools.inconsistent)
         if pools.by_column:
-            foreign &= ~whole  # features go missing in every row
+            inconsistent &= ~whole  # features go missing in every row
         for k in np.unique(y):
             colour, marker = colours()[k % len(colours())], MARKERS[k % len(MARKERS)]
             look = {"marker": marker, "edgecolors": colour, "linewidths": 0.8}
             free = (y[split.rows] == k) & (np.arange(len(points)) >= labeled)
             first = (y[split.rows] == k) & (np.arange(len(points)) < labeled)
-            panel.scatter(*points[free & ~foreign].T, s=10, facecolors=colour, alpha=0.6, **look)
-            panel.scatter(*points[free & foreign].T, s=14, facecolors="none", **look)
+            panel.scatter(
+                *points[free & ~inconsistent].T, s=10, facecolors=colour, alpha=0.6, **look
+            )
+            panel.scatter(*points[free & inconsistent].T, s=14, facecolors="none", **look)
             panel.scatter(*points[first].T, s=55, facecolors=colour, zorder=3, **look)
         panel.set_title(f"t = {t:g}")
         panel.set_xticks([])
@@ -91,14 +93,16 @@ def _draw_images(prepared: Prepared) -> Figure:
     """A strip of unlabeled images at each t, those of one place under each other."""
     figure, axes = _panels(3, 10, (9, 3.2))
     for row, t in zip(axes, _TS, strict=True):
-        for panel, (image, label, foreign) in zip(row, _examples(prepared, t, 10), strict=True):
+        for panel, (image, label, inconsistent) in zip(
+            row, _examples(prepared, t, 10), strict=True
+        ):
             grey = image.shape[-1] == 1
             panel.imshow(image[..., 0] if grey else image, cmap="gray" if grey else None)
             panel.set_title(label, fontsize=7)
             panel.set_xticks([])
             panel.set_yticks([])
             for spine in panel.spines.values():
-                spine.set(visible=foreign, color=colours()[1], linewidth=2)
+                spine.set(visible=inconsistent, color=colours()[1], linewidth=2)
         row[0].set_ylabel(f"t = {t:g}")
     figure.supxlabel("framed: inconsistent", fontsize=8)
     return figure
@@ -110,8 +114,8 @@ def _draw_texts(prepared: Prepared) -> Figure:
     for panel, t in zip(axes[:, 0], _TS, strict=True):
         panel.set_title(f"t = {t:g}", loc="left")
         panel.set_axis_off()
-        for line, (text, label, foreign) in enumerate(_examples(prepared, t, 5)):
-            colour = colours()[1] if foreign else "#333333"
+        for line, (text, label, inconsistent) in enumerate(_examples(prepared, t, 5)):
+            colour = colours()[1] if inconsistent else "#333333"
             words = textwrap.shorten(f"{label}: {text}", 140, placeholder=" ...")
             words = words.replace("$", r"\$")
             panel.text(0, 0.85 - 0.2 * line, words, color=colour, fontsize=8, va="center")

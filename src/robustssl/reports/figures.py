@@ -2,7 +2,6 @@
 curves; `robustssl.reports.style` says how it looks.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -63,32 +62,30 @@ def _panels(
     draw: Callable[[Any, KeyedCurve, dict[str, Any]], None],
     what: str,
 ) -> Figure:
-    """A row for each dataset, a column for each environment, one legend below."""
-    rows = sorted({(c.key["dataset"], c.key["labels"]) for c in found}, key=str)
-    columns = sorted({c.key["environment"] for c in found})
+    """A row for each dataset with a panel for each of its environments, and one legend below."""
+    rows: dict[tuple[Any, Any], dict[str, list[KeyedCurve]]] = {}
+    for curve in sorted(found, key=lambda c: str((c.key["dataset"], c.key["labels"]))):
+        row = rows.setdefault((curve.key["dataset"], curve.key["labels"]), {})
+        row.setdefault(curve.key["environment"], []).append(curve)
     look = looks({c.name: c.method.supervised if c.method else None for c in found})
     names = sorted(look, key=lambda name: (look[name]["zorder"], name))
-    width = max(3.0 * len(columns), 5.0)
+    columns = max(map(len, rows.values()))
+    width = max(3.0 * columns, 5.0)
     lines = len(names) // _legend_columns(names, width)
-    height = (2.3 if len(names) <= 8 else 3.5) * len(rows) + 0.5 + 0.17 * lines
+    height = (2.4 if len(names) <= 8 else 3.6) * len(rows) + 0.5 + 0.17 * lines
     figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.subplots(len(rows), len(columns), squeeze=False, sharex=True, sharey="row")
-    at: dict[Any, list[KeyedCurve]] = defaultdict(list)
-    for curve in found:
-        at[tuple(curve.key[k] for k in ("dataset", "labels", "environment"))].append(curve)
-    for i, (dataset, labels) in enumerate(rows):
+    axes = figure.subplots(len(rows), columns, squeeze=False, sharex=True, sharey="row")
+    for ((dataset, labels), row), panels in zip(rows.items(), axes, strict=True):
         said = "" if labels is None else f", {labels_in_words(labels)}"
-        axes[i][0].set_ylabel(f"{dataset}{said}\n{what}")
-        for j, environment in enumerate(columns):
-            panel = axes[i][j]
-            for curve in at[dataset, labels, environment]:
+        panels[0].set_ylabel(f"{dataset}{said}\n{what}")
+        for panel, environment in zip(panels, sorted(row), strict=False):
+            for curve in row[environment]:
                 draw(panel, curve, look[curve.name])
-            if not panel.lines:
-                panel.text(0.5, 0.5, "no scores", ha="center", transform=panel.transAxes)
-            if i == 0:
-                panel.set_title(Task(environment or "", "", None).inconsistency)
-            if i == len(rows) - 1:
-                panel.set_xlabel("inconsistency t")
+            panel.set_title(Task(environment or "", "", None).inconsistency)
+            panel.set_xlabel("inconsistency t")
+            panel.label_outer()
+        for panel in panels[len(row) :]:
+            panel.set_axis_off()
     handles = {line.get_label(): line for panel in axes.flat for line in panel.lines}
     figure.legend(
         [handles[name] for name in names],
@@ -117,17 +114,27 @@ def draw_metrics(table: pd.DataFrame) -> Figure:
     for (task, rows), panels in zip(tasks, axes, strict=True):
         rows = rows.sort_values("AUC")
         for name, panel in zip(METRICS, panels, strict=True):
-            for y, (_, row) in enumerate(rows.iterrows()):
-                middle, low, high = (row[f"{name}_{end}"] for end in ("estimate", "low", "high"))
-                middle = row[name] if np.isnan(middle) else middle
-                shape = {k: v for k, v in look[row.method].items() if k in ("color", "marker")}
-                panel.plot([middle], [y], **{"marker": "o", **shape})
-                panel.plot([low, high], [y, y], color=shape["color"])
+            _draw_intervals(panel, rows, name, look)
             panel.set_yticks(range(len(rows)), list(rows.method) if name == "AUC" else [])
             panel.set_ylim(-0.5, len(rows) - 0.5)
             panel.set_xlabel(name)
         panels[0].set_title(task_in_words(task), loc="left")
     return figure
+
+
+def _draw_intervals(
+    panel: Any, rows: pd.DataFrame, name: str, look: Mapping[str, dict[str, Any]]
+) -> None:
+    """Of a metric the estimate of each row, from the bottom up, and its interval."""
+    middle = rows[f"{name}_estimate"].fillna(rows[name])
+    colours = [look[method]["color"] for method in rows.method]
+    heights = np.arange(len(rows))
+    panel.hlines(heights, rows[f"{name}_low"], rows[f"{name}_high"], colors=colours)
+    shapes = np.array([look[method].get("marker", "o") for method in rows.method])
+    for shape in np.unique(shapes):
+        at = np.flatnonzero(shapes == shape)
+        chosen = [colours[i] for i in at]
+        panel.scatter(middle.iloc[at], heights[at], marker=shape, c=chosen, s=16, zorder=3)
 
 
 def draw_ranks(table: pd.DataFrame) -> Figure | None:

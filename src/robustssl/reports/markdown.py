@@ -17,12 +17,14 @@ METRICS = ("AUC", "WA", "EVM", "VS", "RCC")
 
 _CAPTION = """\
 The score is {score}. In brackets: 95% intervals over seeds (jackknife, Student's t) around the
-bias-corrected estimate; in parentheses: the plain value of the mean curve, where it differs.
-Floor: what EVM would be if seeds alone moved the curve. p: of a curve that does not depend on t.
-Gain: mean difference to the matched baseline over all t. Break-even: the first t at which the curve
-falls below it (none: not up to 1). Bold AUC: not significantly worse than the first (95%
-interval of the difference over seeds); a curve that lacks seeds has no rank. Built for: the
-inconsistencies that a method is meant for, in bold where this is one.
+bias-corrected estimate; in parentheses: the plain value of the mean curve, where it differs. An
+interval marked ~ may cover less often than that, since the curve is flat in places. Floor: what EVM
+would be if the seeds alone moved the curve. p: p-value of the test that the score does not depend
+on t. Gain: mean difference to the matched baseline over all t; identical: the predictions are the
+baseline's in every cell. Break-even: the first t at which the curve falls below the baseline (none:
+not up to 1). Bold AUC: not significantly worse than the first (95% interval of the difference over
+seeds); a curve that lacks seeds has no rank. Built for: the inconsistencies that a method is meant
+for, in bold where this is one.
 """
 
 _DETECTION = """\
@@ -33,7 +35,7 @@ _DETECTION = """\
 How well a method's own score tells inconsistent rows, set aside before any fit, from test rows:
 AUROC, over all t (with a 95% interval over seeds) and at each. 0.5 is chance. Methods that have no
 score of their own are judged by how unsure they are (1 - max p). One that learns from unlabeled
-rows which rows are foreign may be below chance where none is.
+rows which ones are inconsistent may be below chance where none is.
 """
 
 _PUBLISHED = """\

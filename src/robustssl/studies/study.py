@@ -1,4 +1,4 @@
-"""Studies: which cells belong to a question."""
+"""A study: which methods are run on which tasks, at which t and seeds."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -76,7 +76,7 @@ class Study(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _whole(cls, document: Any) -> Any:
-        """Of a study in parts, what these have."""
+        """Collect the names of all parts into the study that they make up."""
         if not isinstance(document, dict) or not document.get("parts"):
             return document
         kept = {"title", "parts", "ts", "seeds", "only"}
@@ -158,7 +158,7 @@ class Study(BaseModel):
         ]
 
     def curves(self) -> list[CurveName]:
-        """What differs between cells but t and seed."""
+        """The curves of the study: its cells without t and seed."""
         found = (curve for part in self.parts for curve in part.curves())
         every = found if self.parts else self._combined()
         return list(dict.fromkeys(curve for curve in every if self._is_asked(curve)))

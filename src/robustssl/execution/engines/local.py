@@ -105,7 +105,7 @@ class _Lane:
                 self._submit(group)
 
     def _submit(self, group: Group) -> None:
-        """A pool that is broken by now answers through the future like one that breaks later."""
+        """Submit a group. If the pool is broken already, its future says so, as it would later."""
         if self.pool is None:
             self.pool = ProcessPoolExecutor(
                 self.workers,
@@ -154,7 +154,7 @@ class _Lane:
 
 
 def _refill(lanes: Sequence[_Lane]) -> dict[Running, _Lane]:
-    """What is running, in which lane."""
+    """Give every lane work, and return what is running in which lane."""
     for lane in lanes:
         lane.refill()
     return {future: lane for lane in lanes for future in lane.running}

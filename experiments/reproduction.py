@@ -1,8 +1,8 @@
 """Our numbers beside the published ones, for docs/reproduction.md:
 
 robustssl run reproduce-statistical --store reproduction.sqlite
-python benchmarks/reproduction.py reproduction.sqlite > table.md
-python benchmarks/reproduction.py results/reproduction/deep
+python experiments/reproduction.py reproduction.sqlite > table.md
+python experiments/reproduction.py results/reproduction/deep
 """
 
 import sys

@@ -1,6 +1,6 @@
-"""How often the audit's intervals hold the true t, and how wide they are, for docs/audit.md:
+"""How often the intervals of an audit hold the true t, and how wide they are:
 
-python benchmarks/audit.py coverage.csv --seeds 10 > table.md
+python experiments/audit.py coverage.csv --seeds 10 > table.md
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Which budget for which kind of data: candidates tried on datasets that no leaderboard has.
 
-    python benchmarks/budgets.py budgets.csv
+    python experiments/budgets.py budgets.csv
 
 A budget is judged by the mean accuracy of four methods, one a family, over all t, seeds and
 environments. It needs torch, numpy and scikit-learn; a GPU, or patience.

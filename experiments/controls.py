@@ -1,6 +1,6 @@
 """What findings rest on and the leaderboard's records do not tell:
 
-    python benchmarks/controls.py benchmarks/controls.csv
+    python experiments/controls.py experiments/controls.csv
 
 - `labeled rows scale`: learners whose features owe nothing to unlabeled rows. The leaderboard fits
   its one preprocessing on the labeled rows and the unlabeled ones of t = 0; here tables are scaled

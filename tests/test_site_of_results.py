@@ -1,0 +1,94 @@
+"""The site of the committed leaderboard: its numbers, its width, what it says of what lacks."""
+
+import gzip
+import json
+
+import pytest
+from site_pages import ROOT, check_equality, choose, data_of, open_page, overflow, table
+
+import robustssl
+
+LEADERBOARD = ROOT / "results" / "leaderboard"
+NOT_RUN = "its baseline was not run"
+
+
+@pytest.fixture(scope="session")
+def leaderboard(tmp_path_factory):
+    return robustssl.site(LEADERBOARD, tmp_path_factory.mktemp("leaderboard")).parent
+
+
+@pytest.fixture
+def some(tmp_path):
+    """Builds the site of those records of the texts whose cell is wanted."""
+
+    def build(wanted):
+        with gzip.open(LEADERBOARD / "texts" / "records.jsonl.gz", "rt") as file:
+            lines = [line for line in file if wanted(json.loads(line)["cell"])]
+        (tmp_path / "some.jsonl").write_text("".join(lines))
+        return robustssl.site(tmp_path / "some.jsonl", tmp_path / "site").parent
+
+    return build
+
+
+@pytest.mark.slow
+def test_rankings_of_the_leaderboard_are_those_of_python(leaderboard, tmp_path):
+    check_equality(data_of(leaderboard), tmp_path)
+
+
+def test_rankings_of_some_results_are_those_of_python(some, tmp_path):
+    methods = {"supervised_net", "uasd", "fixmatch", "supervised_svm", "tsvm"}
+    pages = some(lambda cell: cell["algorithm"] in methods)
+    assert len(data_of(pages)["methods"]) == len(methods)
+    check_equality(data_of(pages), tmp_path)
+
+
+@pytest.mark.slow
+def test_no_page_of_the_leaderboard_scrolls_sideways(browser, leaderboard):
+    names = ["index.html", "leaderboard.html", "explorer.html", "explorer.html#show=gain"]
+    longest = max((leaderboard / "tasks").glob("*.html"), key=lambda path: len(path.name))
+    names += [f"tasks/{longest.name}", "algorithms/bidirectional_adaptation.html"]
+    for width in (390, 1280, 1920):
+        for name in names:
+            open_page(browser, leaderboard, name, width=width)
+            assert len(browser.find_elements("css selector", "main tbody tr")) > 5
+            assert overflow(browser) == 0, (name, width)
+
+
+def test_what_was_not_compared_is_told_and_not_called_safe(browser, some):
+    """Of three learners, one lacks its baseline everywhere, one on the tasks of one environment."""
+    methods = {"supervised_kernel", "label_spreading", "supervised_net", "uasd", "tsvm"}
+
+    def wanted(cell):
+        lacking = cell["algorithm"] == "supervised_net" and cell["environment"].startswith("label")
+        return cell["algorithm"] in methods and not lacking
+
+    pages = some(wanted)
+    open_page(browser, pages, "leaderboard.html")
+    rows = table(browser)
+    assert rows[0]["method"] in {"tsvm", "uasd"}  # the best, but not compared everywhere
+    gains = {row["method"]: row["gain"] for row in rows}
+    assert gains["supervised_kernel"] == "is a baseline"
+    assert gains["label_spreading"].startswith(("+", "-", "0"))
+    assert gains["uasd"] == f"not compared on 2 of 7 tasks: {NOT_RUN}"
+    assert gains["tsvm"] == f"not compared: {NOT_RUN}"
+    open_page(browser, pages, "index.html")
+    harms = {row["method"]: row["harms on"] for row in table(browser, "#answer table")}
+    assert harms["supervised_kernel"] == "none"
+    assert "not known on 2 of 7 tasks" in harms["uasd"]
+    assert "not known on 7 of 7 tasks" in harms["tsvm"]
+    verdict = browser.find_element("css selector", "#answer .verdict")
+    assert verdict.text.startswith("Safest: label_spreading")
+    choose(browser, "#ask [name=environment]", "feature")
+    harms = {row["method"]: row["harms on"] for row in table(browser, "#answer table")}
+    assert "not known" not in harms["uasd"]
+    assert "not known on 3 of 3 tasks" in harms["tsvm"]
+
+
+def test_without_any_baseline_nothing_is_called_safe(browser, some):
+    pages = some(lambda cell: cell["algorithm"] in {"uasd", "label_spreading", "tsvm"})
+    open_page(browser, pages, "index.html")
+    verdict = browser.find_element("css selector", "#answer .verdict")
+    assert verdict.text.startswith("No method is known to be safe here")
+    harms = [row["harms on"] for row in table(browser, "#answer table")]
+    assert len(harms) == 3
+    assert all(text.startswith("not known on 7 of 7 tasks") for text in harms)

@@ -1,8 +1,7 @@
 """The Robustness Analysis Curve (RAC): the score of a learner as a function of the inconsistency t.
 
-A metric is a function of the grid `ts` (T,) and of scores (..., T); it returns (...). All are exact
-for the curve that is linear between the grid points, and all are vectorised, so one `Curve` may
-hold many curves on one grid: scores are (..., seeds, T).
+Metrics (`robustssl.analysis.metrics`) are vectorised, so one `Curve` may hold many curves on one
+grid: scores are (..., seeds, T).
 """
 
 from dataclasses import dataclass, field, replace

@@ -6,7 +6,8 @@ of the means of z_d, its variance the sum of v_d, and its degrees of freedom, af
 Satterthwaite, (sum v_d)^2 / sum(v_d^2 / (n_d - 1)).
 
 Seed k of one dataset has nothing to do with seed k of another, so seeds are paired within a dataset
-only. The interval is over seeds, on these tasks: it does not speak of other tasks.
+only. The interval is over seeds, on these tasks: it does not speak of other tasks. The pages
+compute the same rule in `sites/static/rule.js`; a test compares the two.
 """
 
 from collections import defaultdict

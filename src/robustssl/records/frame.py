@@ -1,4 +1,4 @@
-"""The one tidy frame: a row for each record, wherever records are kept.
+"""The one tidy frame: a row for each record, wherever records are kept; and which versions count.
 
 Of the cell: key, algorithm (spelt with its params), environment, dataset, labels, t, seed. Of the
 method, as the record says it: method (its name), budget, family, supervised, baseline. Of the data:

@@ -2,6 +2,7 @@
 import {css, download, make, makeSvg, unique} from "./elements.js";
 import {interval} from "./words.js";
 
+const BANDED = 8;  // with more lines than these, bands would hide each other
 const BLACK = "#000000";  // the colour of baselines, white on a dark page
 
 /* A line: name, colour, dash, ts, and `at`, the interval at each of them. Hovering reads values, a click holds them. */
@@ -37,7 +38,7 @@ function plotData(lines, ts) {
   const data = [ts], series = [{label: "t"}], bands = [];
   const onto = (line, write) => ts.map(t => line.ts.includes(t) ? write(line.at[line.ts.indexOf(t)]) : undefined);
   const known = x => Number.isNaN(x) ? null : x;
-  for (const line of lines.filter(({at}) => at.some(x => !Number.isNaN(x.low)))) {
+  for (const line of lines.length > BANDED ? [] : lines.filter(({at}) => at.some(x => !Number.isNaN(x.low)))) {
     data.push(onto(line, x => known(x.high)), onto(line, x => known(x.low)));
     const hidden = {stroke: "transparent", width: 0, points: {show: false}, label: ""};
     series.push(hidden, {...hidden});

@@ -14,7 +14,7 @@ export const METHOD = {name: "method", low: true, heading: true, of: row => meth
 export const TASK = {name: "task", low: true, heading: true, of: row => DATA.tasks[row.task].name,
   write: row => link("tasks", DATA.tasks[row.task], olderMark(row.older || DATA.tasks[row.task].older ? 1 : 0))};
 
-const GAIN = {name: "gain", wrap: true, of: row => row.gain?.estimate, write: row => gainText(row, methodOf(row)),
+const GAIN = {name: "gain", of: row => row.gain?.estimate, write: row => gainText(row, methodOf(row)),
   title: "Over the same learner on the labeled data alone, with a 95% interval over seeds"};
 const GAIN_RANGE = {name: "gainRange", label: "gain without one dataset", of: row => row.gainRange?.[0],
   write: row => rangeText(row.gainRange, signed), title: "The least and the largest gain when one of the datasets is left out"};
@@ -49,12 +49,14 @@ export function rankColumns(state, tasks) {
 /* Of one task each; `first` is METHOD or TASK. */
 export function curveColumns(state, first) {
   const scores = row => row.curves[0].scores[state.score], note = row => flatNote(scores(row), methodOf(row));
+  const [area, ...others] = DATA.conventions[state.convention].map((name, k) => ({name, low: LOWER_FIRST.includes(name),
+    of: row => row.metrics[name], write: row => metricInterval(scores(row).metrics[state.convention][k])}));
   return [
     first,
-    ...DATA.conventions[state.convention].map((name, k) => ({name, low: LOWER_FIRST.includes(name), of: row => row.metrics[name],
-      write: row => metricInterval(scores(row).metrics[state.convention][k])})),
+    area,
     GAIN,
     BREAK_EVEN,
+    ...others,
     {name: "note", of: note, write: note},
     {name: "seeds", of: row => row.seeds[0], write: row => String(row.seeds[0])},
     SECONDS,

@@ -4,7 +4,7 @@ import {download, find, make} from "./elements.js";
 const last = x => x === null || x === undefined || Number.isNaN(x);
 
 /* Columns: name, label, title, write(row) -> text or element; of(row) -> number or text if it sorts, `low` if lowest first;
-   `heading` names its row, `wrap` lets its lines break; tip(row) is a text to hover for. Rows that are not whole come last. */
+   `heading` names its row; tip(row) is a text to hover for. Rows that are not whole come last. */
 export function sortedTable(table, columns, rows, state, changed) {
   const descending = state.sort.startsWith("-"), by = state.sort.replace("-", "");
   const column = columns.find(c => c.name === by && c.of) ?? columns.find(c => c.of);
@@ -23,8 +23,7 @@ export function sortedTable(table, columns, rows, state, changed) {
   c.of ? make("button", {type: "button", "data-column": c.name, onclick: () => sortBy(c)}, c.label ?? c.name)
     : make("span", {}, c.label ?? c.name)));
   const lines = ordered.map(row => make("tr", {className: row.whole ? "" : "incomplete", "data-method": row.method},
-    ...columns.map(c => make(c.heading ? "th" : "td", {...c.heading && {scope: "row"}, ...c.wrap && {className: "wrap"},
-      ...c.tip && {title: c.tip(row)}}, c.write(row)))));
+    ...columns.map(c => make(c.heading ? "th" : "td", {...c.heading && {scope: "row"}, ...c.tip && {title: c.tip(row)}}, c.write(row)))));
   table.replaceChildren(make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...lines));
 }
 

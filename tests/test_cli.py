@@ -6,6 +6,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -13,6 +14,7 @@ import pytest
 import typer
 import yaml
 
+import robustssl
 from robustssl import cli, registry
 
 DATA = Path(__file__).parent / "data"
@@ -250,9 +252,15 @@ def test_text_of_others_cannot_control_the_terminal(call, tmp_path):
 def test_an_import_that_conflicts_is_shown_and_exit_code_1(call, study, tmp_path):
     call("run", study, "-w", 1)
     call("export", "r.jsonl")
-    text = (tmp_path / "r.jsonl").read_text()
-    changed = re.sub(r'"accuracy": [\d.]+', '"accuracy": 0.123', text, count=2)
-    (tmp_path / "r.jsonl").write_text(changed)
+    lines = (tmp_path / "r.jsonl").read_text().splitlines()
+    (tmp_path / "r.jsonl").write_text(lines[0].replace('"seconds": ', '"seconds": 1'))
+    code, out, err = call("import", "r.jsonl")
+    assert code == 2
+    assert "was altered: its digest does not fit it" in err
+    records = [robustssl.Record.from_json(line) for line in lines]
+    others = [replace(r, scores={**r.scores, "accuracy": 0.123}) for r in records[:2]]
+    text = "".join(record.to_json() + "\n" for record in (*others, *records[2:]))
+    (tmp_path / "r.jsonl").write_text(text)
     code, out, err = call("import", "r.jsonl")
     assert (code, out) == (1, "0 records added, 46 already there\n")
     assert "2 records differ from those in the store" in err

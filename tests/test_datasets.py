@@ -264,7 +264,7 @@ def test_image_folders_of_every_sort(tmp_path):
     assert data.meta["classes"] == ["a", "b"]
     assert sorted({int(x.max()) for x in data.X}) == [8000 * k // 256 for k in range(8)]
     for size in ("0", "3.5", "x"):
-        with pytest.raises(InputError, match="size is a number of pixels"):
+        with pytest.raises(InputError, match="size must be a whole number of pixels"):
             robustssl.dataset(f"image_folder[path={tmp_path / 'of'},size={size}]")
 
 

@@ -13,6 +13,7 @@ from robustssl.data import as_array, digest
 from robustssl.environments import blend, count
 from robustssl.execution.worker import run_group
 from robustssl.preprocessing import fit_preprocessing
+from robustssl.records.catalog import data_kind
 from robustssl.spec import parse, spell
 from robustssl.splits import prepare
 
@@ -364,7 +365,7 @@ def test_digits_are_a_table_or_images_of_the_same_rows():
     table, images = registry.dataset("digits"), registry.dataset("digits[kind=image]")
     assert (table.kind, images.kind) == ("tabular", "image")
     assert np.array_equal(np.round(table.X * 255 / 16), images.X.reshape(1797, 64))
-    assert registry.data_kind("digits[kind=image]") == "image"
+    assert data_kind("digits[kind=image]") == "image"
     pools = [prepare(name, "label", 5, 0).pools for name in ("digits", "digits[kind=image]")]
     assert np.array_equal(pools[0].consistent, pools[1].consistent)
     with pytest.raises(InputError, match="kind of digits"):

@@ -1,6 +1,7 @@
 """Things of one's own: the examples run, entry points are found, failures are explained."""
 
 import sys
+from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -88,6 +89,19 @@ def test_an_installed_package_offers_names(offered, tmp_path, small):
     assert registry.matched_baseline("vote[trust=0.9]") == "supervised_logistic"
 
 
-def test_a_module_that_was_not_asked_for_is_not_here():
-    assert not registry.is_here("algorithm", "own_environment:LargeValues")
+def test_reports_and_status_never_import_what_a_record_names(tmp_path):
+    """A store may come from somebody else, with a module that must not be run."""
+    cell = robustssl.Cell("antigravity:Mine", "label", "wine", 5, 0.0, 0)
+    records = [
+        robustssl.Record(replace(cell, t=t, seed=seed), (1, 2, 1), scores={"accuracy": 0.5 + t / 9})
+        for t in (0.0, 1.0)
+        for seed in (0, 1)
+    ]
+    with robustssl.Store(tmp_path / "s.sqlite") as store:
+        store.add_all(records)
+    robustssl.status(tmp_path / "s.sqlite")
+    robustssl.report(tmp_path / "s.sqlite", tmp_path / "report")
+    robustssl.site(tmp_path / "s.sqlite", tmp_path / "site")
     assert "antigravity" not in sys.modules
+    page = (tmp_path / "report" / "table.md").read_text()
+    assert "its records do not say what its baseline is" in page

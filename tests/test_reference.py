@@ -107,5 +107,6 @@ def test_it_is_marked_in_reports(tmp_path):
     }
     robustssl.run(study, tmp_path / "s.sqlite", workers=1)
     robustssl.report(tmp_path / "s.sqlite", tmp_path)
-    assert "## reference[kind=label], wine" in (tmp_path / "table.md").read_text()
+    page = (tmp_path / "table.md").read_text()
+    assert "## wine, unknown classes (published protocol), 5 labels a class" in page
     assert set(pd.read_csv(tmp_path / "table.csv").environment) == {"reference[kind=label]"}

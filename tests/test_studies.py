@@ -219,7 +219,7 @@ def test_a_store_knows_its_studies_and_what_is_left_of_them(tmp_path, small, mon
 
 
 def test_workers_must_be_positive(tmp_path, small):
-    with pytest.raises(InputError, match="workers must be 1 or more"):
+    with pytest.raises(InputError, match="workers must be at least 1, got"):
         robustssl.run(small, tmp_path / "s.sqlite", workers=0)
 
 

@@ -37,7 +37,7 @@ def anatomy(folder: Path) -> None:
     baseline, curve = (Curve(found[n].ts, found[n].scores) for n in STUDY["algorithms"])
     gain = compare.gain(curve, baseline)
     turn = compare.break_even(gain)
-    look = looks(STUDY["algorithms"])
+    look = looks({name: name.startswith("supervised") for name in STUDY["algorithms"]})
     figure = Figure(figsize=(7.2, 3.6), layout="constrained")
     axes = figure.subplots()
     for name, drawn in zip(STUDY["algorithms"], (baseline, curve), strict=True):

@@ -720,7 +720,7 @@ def test_a_budget_is_shared_by_all_methods_of_a_study():
         datasets=["iris"],
         exclude=[{"algorithm": "supervised_net", "dataset": "iris"}],
     )
-    first, second, third = study.algorithms
+    first, second, third = study.methods
     assert parse(first)[1].items() >= {"net": "auto", "steps": 1000}.items()
     own = {"net": "auto", "steps": 7, "ratio": 7}
     assert parse(second)[1].items() >= own.items()

@@ -13,6 +13,7 @@ from robustssl.checks.algorithms import check_algorithm as check_algorithm
 from robustssl.checks.datasets import check_dataset as check_dataset
 from robustssl.checks.environments import check_environment as check_environment
 from robustssl.errors import InputError, unknown
+from robustssl.registry.trust import imported
 from robustssl.spec import parse
 
 
@@ -26,7 +27,7 @@ def kind_of(name: str) -> registry.Kind:
     if ":" not in plain:
         every = [known for kind in kinds for known in registry.names(kind)]
         raise unknown("algorithm, environment or dataset", plain, every)
-    found = registry.own(plain)
+    found = imported(plain)
     if not isinstance(found, type):
         return "dataset"
     if hasattr(found, "fit"):

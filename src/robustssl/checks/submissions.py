@@ -1,14 +1,15 @@
 """Submissions: the records of a study as files that others can check and repeat.
 
 A submission is a folder of two files: `study.yaml`, which says which cells there are and how they
-were run, and `records.jsonl.gz`, which holds a success of each. One that is frozen is kept as it is
+were run, and `records.jsonl.gz`, which holds a success of each; and of the modules and data files
+of one's own that the study names, in `code` and `files`. One that is frozen is kept as it is
 when the code moves on: its study.yaml names the last commit under which its records were current
 and lists its cells, so that nothing of it is expanded or drawn by present code.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import yaml
 
 from robustssl import registry
 from robustssl.cell import Cell
+from robustssl.checks.carried import CODE, FILES, carry
 from robustssl.errors import InputError
 from robustssl.records.files import pack, read_records
 from robustssl.records.places import shown
@@ -47,10 +49,21 @@ def submit(
     if place.exists():
         raise InputError(f"{place} is there already; give the submission another name")
     place.mkdir(parents=True)
-    document = {"command": f"robustssl run {place.name}/study.yaml", **_document(chosen)}
+    carried = {name: names for name, names in asdict(carry(chosen, place)).items() if names}
+    document = {"command": _command(place), **carried, **_document(chosen)}
     write_study(document, place)
     pack(records, place / _RECORDS)
     return place
+
+
+def _command(place: Path) -> str:
+    """What runs a submission again, from the folder in which it lies."""
+    study_file, steps = f"{place.name}/study.yaml", []
+    if (place / FILES).is_dir():
+        study_file, steps = "../study.yaml", [f"cd {place.name}/{FILES} &&"]
+    if (place / CODE).is_dir():
+        steps.append(f"PYTHONPATH={'../' if steps else f'{place.name}/'}{CODE}")
+    return " ".join([*steps, f"robustssl run {study_file}"])
 
 
 def _named(source: Any, chosen: Study) -> str:
@@ -94,13 +107,12 @@ class Submission:
             if not (place / name).is_file():
                 raise InputError(f"{place} is no submission: it lacks {name}")
         document = read_study(place / "study.yaml")
-        document.pop("command", None)
-        frozen, blocks = document.pop("frozen", None), document.pop("cells", None)
+        frozen = document.get("frozen")
         records = tuple(read_records(place / _RECORDS, strict=True))
         if frozen is None:
-            return cls(frozenset(study(document).cells()), records)
+            return cls(frozenset(study(place / "study.yaml").cells()), records)
         try:
-            cells = frozenset(cell for block in blocks for cell in _cells_of(**block))
+            cells = frozenset(cell for block in document["cells"] for cell in _cells_of(**block))
         except UNREADABLE as error:
             reason = f"{type(error).__name__}: {error}"
             raise InputError(

@@ -1,8 +1,13 @@
 """Whether a submission is sound: whole, of the right versions, on the right rows, repeatable."""
 
+import multiprocessing
 import random
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import chdir, contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +15,15 @@ import numpy as np
 
 from robustssl import registry
 from robustssl.cell import Cell
+from robustssl.checks.carried import CODE, FILES, own_names
 from robustssl.checks.submissions import Submission, blocks, write_study
 from robustssl.errors import InputError
+from robustssl.execution.engines.local import clean_start
 from robustssl.execution.groups import are_nets, fit_of, groups
 from robustssl.execution.provenance import provenance
 from robustssl.execution.worker import run_group
 from robustssl.records.record import Record
+from robustssl.registry.trust import Trust, module_of, trusting
 from robustssl.splits import prepare
 from robustssl.studies.study import read_study
 
@@ -24,11 +32,16 @@ NOISE = 0.03  # by which the mean score of a curve of nets may differ
 GROSS = 0.25  # by which that of one net may
 
 
-def freeze(folder: str | Path, commit: str | None = None) -> None:
+def freeze(folder: str | Path, commit: str | None = None, trust: Sequence[str] = ()) -> None:
     """Freeze a submission whose records are current: name the commit (the present one by default),
-    and write down its cells.
+    and write down its cells. Of the modules that it names only those in `trust` are imported.
     """
-    found, place = Submission.read(folder), Path(folder)
+    place = Path(folder).absolute()
+    with trusting(trust), _inside(place, bool(trust)):
+        _freeze(Submission.read(place), place, commit)
+
+
+def _freeze(found: Submission, place: Path, commit: str | None) -> None:
     if found.frozen is not None:
         raise InputError(f"{place} is frozen already, at {found.frozen}")
     problems = [*_incomplete(found), *_outdated(found)]
@@ -46,27 +59,106 @@ def validate(
     sample: int = 10,
     random_state: int | None = None,
     tell: Callable[[str], None] = lambda sentence: None,
+    trust: Sequence[str] = (),
 ) -> list[str]:
     """What is wrong with a submission, a sentence each; nothing if it is sound.
 
     `sample` cells are drawn at random and run again, those of nets with the whole of their curve;
     of a frozen submission only cells whose versions are the present ones. `tell` hears how many.
+
+    Code that a submission names or carries is run only if its modules are in `trust`, and then in
+    a process of its own.
     """
+    if not trust:
+        return _validate(folder, sample, random_state, (), tell)
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as own:
+        with clean_start():
+            running = own.submit(_listening, folder, sample, random_state, tuple(trust))
+        said, problems = running.result()
+    for sentence in said:
+        tell(sentence)
+    return problems
+
+
+def _listening(
+    folder: str | Path, sample: int, random_state: int | None, trust: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    said: list[str] = []
+    return said, _validate(folder, sample, random_state, trust, said.append)
+
+
+def _validate(
+    folder: str | Path,
+    sample: int,
+    random_state: int | None,
+    trust: Sequence[str],
+    tell: Callable[[str], None],
+) -> list[str]:
+    place = Path(folder).absolute()
+    with trusting(trust) as trusted, _inside(place, bool(trust)):
+        try:
+            found = Submission.read(place)
+            return list(_problems(found, sample, random.Random(random_state), trusted, tell))
+        except InputError as error:
+            return [str(error)]
+
+
+@contextmanager
+def _inside(place: Path, with_code: bool) -> Iterator[None]:
+    """Where the paths of a submission lead to the files that it carries, and its modules to the
+    code that it carries.
+    """
+    registry.dataset.cache_clear()
+    prepare.cache_clear()
+    files, before = place / FILES, list(sys.path)
+    sys.path[:0] = [str(place / CODE)] if with_code else []
     try:
-        found = Submission.read(folder)
-    except InputError as error:
-        return [str(error)]
-    current = [r for r in found.records if _is_current(r)]
-    problems = list(_incomplete(found))
+        with chdir(files) if files.is_dir() else nullcontext():
+            yield
+    finally:
+        sys.path[:] = before
+
+
+def _problems(
+    found: Submission,
+    sample: int,
+    chance: random.Random,
+    trust: Trust,
+    tell: Callable[[str], None],
+) -> Iterator[str]:
     if found.frozen is None:
-        problems += [*_outdated(found), *_other_splits(found.records)]
+        found, refused = _trusted_part(found, trust)
+        if refused:
+            names = ", ".join(sorted(refused))
+            yield (
+                f"{sum(refused.values())} records cannot be checked: they are of {names}; --trust "
+                "MODULE imports and runs that code"
+            )
+    current = [r for r in found.records if _is_current(r)]
+    yield from _incomplete(found)
+    if found.frozen is None:
+        yield from _outdated(found)
+        yield from _other_splits(found.records)
     else:
-        problems += _mixed_versions(found)
+        yield from _mixed_versions(found)
         tell(
             f"frozen at {found.frozen}: {len(current):,} of {len(found.records):,} records are of "
             "the present versions"
         )
-    return [*problems, *_not_repeated(current, sample, random.Random(random_state))]
+    yield from _not_repeated(current, sample, chance)
+
+
+def _trusted_part(found: Submission, trust: Trust) -> tuple[Submission, Counter[str]]:
+    """A submission without the records of modules that are not trusted; and how many records there
+    are of each.
+    """
+    refused: Counter[str] = Counter()
+    known = []
+    for record in found.records:
+        names = [n for n in own_names(record.cell) if not trust.admits(module_of(n))]
+        refused.update(names[:1])
+        known += [] if names else [record]
+    return replace(found, records=tuple(known)), refused
 
 
 def _is_current(record: Record) -> bool:

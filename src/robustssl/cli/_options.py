@@ -17,6 +17,15 @@ StoreOption = Annotated[
 ]
 
 
+TrustOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Import this module if the file names it; by default only what comes with robustssl "
+        "or with an installed package is looked up. May be repeated."
+    ),
+]
+
+
 class Format(StrEnum):
     table = "table"
     csv = "csv"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from robustssl.cli._options import DEFAULT_STORE, StoreOption
+from robustssl.cli._options import DEFAULT_STORE, StoreOption, TrustOption
 from robustssl.cli._print import say, warn
 
 app = typer.Typer(help="Check submissions of results.", no_args_is_help=True)
@@ -24,12 +24,20 @@ def submit(
 ) -> None:
     """Pack the records of a study into a folder that others can check.
 
-    The folder holds study.yaml and records.jsonl.gz. Every cell must have succeeded.
+    The folder holds study.yaml and records.jsonl.gz, and copies of the modules and data files of
+    your own that the study names. Every cell must have succeeded.
     """
     from robustssl.checks.submissions import submit
+    from robustssl.studies.study import read_study
 
     place = submit(study, store, folder, name)
-    say(f"Wrote {place}. To check it, run `robustssl results validate {place}`.")
+    said = read_study(place / "study.yaml")
+    trust = "".join(f" --trust {module}" for module in said.get("trust", ()))
+    say(f"Wrote {place}. To check it, run `robustssl results validate {place}{trust}`.")
+    if carries := said.get("carries"):
+        say(f"It carries {', '.join(carries)}; modules that these import must be installed.")
+    if lacks := said.get("lacks"):
+        warn(f"It does not carry {', '.join(lacks)}: others need it to run the study again.")
 
 
 @app.command()
@@ -39,18 +47,22 @@ def validate(
         int, typer.Option(help="Number of cells to run again; for nets, number of curves.")
     ] = 10,
     seed: Annotated[int | None, typer.Option(help="Random seed of the sample.")] = None,
+    trust: TrustOption = None,
 ) -> None:
     """Check submissions, and run a sample of their cells again.
 
     A submission must be complete, come from the current version of the code, have used the right
     rows, and repeat its scores in the cells that are run again. A frozen one may come from an older
-    version; only its cells of the current version are run again.
+    version; only its cells of the current version are run again. Code that a submission carries
+    is never run unless you name its module with --trust.
     """
     from robustssl.checks.validation import validate
 
+    if trust:
+        warn(f"warning: the code of {', '.join(trust)} is run on this machine, as you.")
     broken = False
     for folder in folders:
-        problems = validate(folder, sample, seed, partial(say, f"{folder}:"))
+        problems = validate(folder, sample, seed, partial(say, f"{folder}:"), trust or ())
         broken |= bool(problems)
         for problem in problems[:20]:
             warn(f"{folder}: {problem}")
@@ -65,6 +77,7 @@ def freeze(
     commit: Annotated[
         str | None, typer.Option(help="Commit that made the records; by default, the current one.")
     ] = None,
+    trust: TrustOption = None,
 ) -> None:
     """Freeze submissions before the code changes.
 
@@ -74,5 +87,5 @@ def freeze(
     from robustssl.checks.validation import freeze
 
     for folder in folders:
-        freeze(folder, commit)
+        freeze(folder, commit, trust or ())
         say(f"{folder}: frozen")

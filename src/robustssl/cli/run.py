@@ -1,10 +1,11 @@
 """Commands that run a study and show its progress."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 
-from robustssl.cli._options import DEFAULT_STORE, StoreOption
+from robustssl.cli._options import DEFAULT_STORE, StoreOption, TrustOption
 from robustssl.cli._print import duration, say, warn
 
 
@@ -68,12 +69,14 @@ def run(
             help="Only estimate how many cells would run and for how long; write nothing.",
         ),
     ] = False,
+    trust: TrustOption = None,
 ) -> None:
     """Run the cells of a study that are not in the store yet.
 
     A cell is one algorithm on one dataset in one environment, at one t and seed. You can stop a run
     at any time; the same command continues it. `robustssl list studies` lists the built-in studies.
-    Your own study is a YAML file:
+    A run imports the modules that the study names, so run only studies whose code you trust; a dry
+    run imports only modules that you name with --trust. Your own study is a YAML file:
 
     \b
         algorithms: [supervised_logistic, self_training]
@@ -84,12 +87,16 @@ def run(
     """
     from robustssl.execution import plan as plans
     from robustssl.execution import run as runs
+    from robustssl.registry.trust import module_of, trusting
     from robustssl.studies import study as studies
 
-    asked = studies.with_algorithms(studies.narrowed(study, only or ()), algorithm or ())
     if dry_run:
-        _print_plan(plans.plan(asked, store, workers=workers, retry=retry))
+        named = [module_of(name) for name in algorithm or () if ":" in name]
+        with trusting([*(trust or ()), *named]):
+            asked = studies.with_algorithms(studies.narrowed(study, only or ()), algorithm or ())
+            _print_plan(plans.plan(asked, store, workers=workers, retry=retry))
         return
+    asked = studies.with_algorithms(studies.narrowed(study, only or ()), algorithm or ())
     try:
         result = runs.run(
             asked,
@@ -122,6 +129,7 @@ def status(
         bool,
         typer.Option("--logs", help="For every reason of failure, show the traceback of one cell."),
     ] = False,
+    trust: TrustOption = None,
 ) -> None:
     """Show the progress of the studies in a store.
 
@@ -130,8 +138,9 @@ def status(
     """
     from robustssl.execution import status as states
 
-    found = states.status(store, study)
+    found = states.status(store, study, trust or ())
     _print_status(found, study is not None)
+    _print_uncounted(found.uncounted)
     for title, part in found.studies:
         say(f"{title}:\n  {_progress(part)}")
     for log in found.logs.values() if logs else ():
@@ -144,6 +153,13 @@ def _print_plan(plan: Any) -> None:
     say(f"{plan.cells} cells: {plan.done} done, {plan.failed} failed, {plan.left} to run{about}.")
     for problem in plan.problems:
         warn(f"A trial cell failed: {problem}")
+    _print_uncounted(plan.uncounted)
+
+
+def _print_uncounted(names: Sequence[str]) -> None:
+    if names:
+        options = " ".join(dict.fromkeys(f"--trust {name.partition(':')[0]}" for name in names))
+        warn(f"Not counted: {', '.join(names)}. To import and count this code, add {options}.")
 
 
 def _print_status(status: Any, of_a_study: bool = True) -> None:

@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from robustssl.execution.run import (
 from robustssl.execution.status import Place, place_of, seconds_a_cell, totals_of
 from robustssl.execution.worker import run_group
 from robustssl.records.store import Store, exists
+from robustssl.registry.trust import trusting
 from robustssl.studies.study import Study, study
 
 TRIAL_SECONDS = 10.0
@@ -35,6 +36,7 @@ class Plan:
     workers: int
     seconds: float
     problems: tuple[str, ...]  # why cells that were tried failed
+    uncounted: tuple[str, ...] = ()  # what the study names in modules that are not trusted
 
 
 def plan(
@@ -43,13 +45,20 @@ def plan(
     *,
     workers: int | None = None,
     retry: bool = False,
+    trust: Iterable[str] = (),
 ) -> Plan:
     """How many cells a run would do, and about how long, from measured times; writes nothing.
 
     Where the store knows no time of an algorithm on a dataset in an environment, one cell is
-    tried, for 10 seconds in all.
+    tried, for 10 seconds in all. Of the modules that the study names only those in `trust` are
+    imported; what the others hold is not counted.
     """
-    chosen = study(source)
+    with trusting(trust) as trusted:
+        found = _plan(study(source), store, workers, retry)
+    return replace(found, uncounted=tuple(trusted.refused))
+
+
+def _plan(chosen: Study, store: str | Path, workers: int | None, retry: bool) -> Plan:
     refuse_impossible_options(chosen)
     every, cells, times = chosen.cells(), chosen.cells(), {}
     done = failed = 0

@@ -1,8 +1,8 @@
 """The progress of a study, and what a store holds."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,6 +16,7 @@ from robustssl.errors import InputError
 from robustssl.records import catalog
 from robustssl.records.frame import CURVE, Present, are_older, newest
 from robustssl.records.store import Store
+from robustssl.registry.trust import trusting
 from robustssl.spec import parse
 from robustssl.studies.study import CurveName, Study, study
 
@@ -24,7 +25,8 @@ from robustssl.studies.study import CurveName, Study, study
 class Status:
     """The progress of a study, or what a store holds. `failures` counts cells by reason,
     `logs` tells of one cell each where in the code it failed. `seconds` is the work done, `left`
-    about the work that is missing. `studies` are those that were run in the store.
+    about the work that is missing. `studies` are those that were run in the store; `uncounted`,
+    what the study names in modules that are not trusted.
     """
 
     cells: int
@@ -36,15 +38,27 @@ class Status:
     left: float = 0.0
     logs: Mapping[str, str] = field(default_factory=dict)
     studies: tuple[tuple[str, "Status"], ...] = ()
+    uncounted: tuple[str, ...] = ()
 
     @property
     def failed(self) -> int:
         return sum(self.failures.values())
 
 
-def status(store: str | Path, of: str | Path | Mapping[str, Any] | Study | None = None) -> Status:
-    """Count the cells in a store; with a study, its cells alone, and those that are missing."""
-    chosen = None if of is None else study(of)
+def status(
+    store: str | Path,
+    of: str | Path | Mapping[str, Any] | Study | None = None,
+    trust: Iterable[str] = (),
+) -> Status:
+    """Count the cells in a store; with a study, its cells alone, and those that are missing. Of the
+    modules that the study names only those in `trust` are imported.
+    """
+    with trusting(trust) as trusted:
+        found = _count(store, None if of is None else study(of))
+    return replace(found, uncounted=tuple(trusted.refused))
+
+
+def _count(store: str | Path, chosen: Study | None) -> Status:
     with Store(store, create=False) as opened:
         tried, every = opened.frame(failed_only=True), opened.counts()
         present = newest([tried, every], catalog.version if chosen is None else _present(chosen))

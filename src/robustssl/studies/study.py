@@ -1,6 +1,7 @@
 """A study: which methods are run on which tasks, at which t and seeds."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
@@ -22,6 +23,7 @@ from robustssl.analysis.metrics import GRID, check_grid
 from robustssl.cell import Cell
 from robustssl.errors import InputError, unknown
 from robustssl.method import Method
+from robustssl.registry.trust import UntrustedError
 from robustssl.spec import parse, spell
 from robustssl.studies.named import named
 
@@ -38,10 +40,19 @@ def _seeds(value: Any) -> Any:
     return list(range(value))
 
 
+def _some(known: list[str], asked: list[str]) -> list[str]:
+    if not known:
+        raise UntrustedError(f"{', '.join(asked)}: none of these is imported here; see --trust")
+    return known
+
+
 What = Literal["algorithm", "environment", "dataset"]
 Pattern = Annotated[dict[What, str], Field(min_length=1)]
 Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
 
+
+# Keys that a submission adds to its study.
+SUBMITTED = ("command", "trust", "carries", "lacks", "frozen", "cells")
 
 CurveName = tuple[str, str, str, int]  # method (a spec), environment, dataset, labels
 
@@ -96,14 +107,18 @@ class Study(BaseModel):
         budget = info.data.get("budget")
         first: dict[str, str] = {}
         for spec in asked:
-            first.setdefault(registry.canonical("algorithm", spec, budget), spec)
-        return list(first.values())
+            with suppress(UntrustedError):  # not counted: `registry.trust.Trust.refused` has it
+                first.setdefault(registry.canonical("algorithm", spec, budget), spec)
+        return _some(list(first.values()), asked)
 
     @field_validator("environments", "datasets")
     @classmethod
     def _canonical(cls, specs: list[str], info: Any) -> list[str]:
-        kind = info.field_name[:-1]
-        return list(dict.fromkeys(registry.canonical(kind, spec) for spec in specs))
+        kind, known = info.field_name[:-1], dict[str, None]()
+        for spec in specs:
+            with suppress(UntrustedError):
+                known[registry.canonical(kind, spec)] = None
+        return _some(list(known), specs)
 
     @cached_property
     def methods(self) -> dict[str, Method]:
@@ -126,11 +141,12 @@ class Study(BaseModel):
     @field_validator("exclude")
     @classmethod
     def _canonical_exclude(cls, patterns: list[dict[Any, str]], info: Any) -> list[dict[Any, str]]:
-        budget = info.data.get("budget")
-        return [
-            {kind: registry.canonical(kind, spec, budget) for kind, spec in pattern.items()}
-            for pattern in patterns
-        ]
+        budget, known = info.data.get("budget"), []
+        for pattern in patterns:
+            with suppress(UntrustedError):
+                spelt = {k: registry.canonical(k, spec, budget) for k, spec in pattern.items()}
+                known.append(spelt)
+        return known
 
     @model_validator(mode="after")
     def _one_kind_of_labels(self) -> Self:
@@ -230,7 +246,8 @@ def study(source: str | Path | Mapping[str, Any] | Study) -> Study:
         if path.suffix in (".yaml", ".yml"):
             raise InputError(f"there is no study file {path}")
         raise unknown("study", str(source), named())
-    return _validated(read_study(path), str(source))
+    document = read_study(path)
+    return _validated({k: v for k, v in document.items() if k not in SUBMITTED}, str(source))
 
 
 def read_study(path: Path) -> dict[str, Any]:

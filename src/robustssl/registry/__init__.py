@@ -8,7 +8,6 @@ import importlib
 import inspect
 import json
 import pkgutil
-import sys
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache, partial
 from importlib import metadata
@@ -19,6 +18,7 @@ from robustssl.data import Dataset
 from robustssl.errors import InputError, unknown
 from robustssl.method import Method
 from robustssl.records.catalog import About, baseline_spec, composed_version, entry
+from robustssl.registry.trust import load_own
 from robustssl.spec import parse, spell
 
 Kind = Literal["algorithm", "environment", "dataset", "net"]
@@ -53,11 +53,11 @@ def find(kind: Kind, name: str) -> Any:
     if kind == "environment" and "+" in name:
         return _composed(*name.split("+"))
     if ":" in name:
-        return _own(kind, name)
+        return load_own(kind, name)
     if name not in names(kind):
         raise unknown(kind, name, names(kind))
     if name not in built_in(kind):
-        return _own(kind, _entry_points(kind)[name])
+        return load_own(kind, _entry_points(kind)[name], installed=True)
     try:
         module_ = importlib.import_module(f"robustssl.{kind}s.{name}")
     except ModuleNotFoundError as error:
@@ -75,36 +75,6 @@ def find(kind: Kind, name: str) -> Any:
     if len(own) != 1:
         raise InputError(f"{module_.__name__} must define exactly one public class")
     return own[0]
-
-
-_METHODS = {"algorithm": ("fit", "predict"), "environment": ("pools", "split"), "net": ()}
-
-
-def own(name: str, kind: str = "object") -> Any:
-    """Import the object that `module:object` names."""
-    module, _, attribute = name.partition(":")
-    if module == "__main__":
-        raise InputError(f"put {attribute} into a module of its own: workers cannot see {name!r}")
-    if module.partition(".")[0] in sys.stdlib_module_names:
-        raise InputError(f"{name!r} is of Python's own library, which holds no {kind}")
-    try:
-        return getattr(importlib.import_module(module), attribute)
-    except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise InputError(f"cannot load the {kind} {name!r}: {reason}") from error
-
-
-def _own(kind: Kind, name: str) -> Any:
-    """Import `module:object` and refuse it if it is not of the kind asked for."""
-    found = own(name, kind)
-    if kind in _METHODS and not inspect.isclass(found):
-        raise InputError(f"the {kind} {name!r} is not a class")
-    if kind == "dataset" and not inspect.isfunction(found):
-        raise InputError(f"the dataset {name!r} is not a function that returns one")
-    lacking = [method for method in _METHODS.get(kind, ()) if not hasattr(found, method)]
-    if lacking:
-        raise InputError(f"{name!r} is no {kind}: it has no {' and no '.join(lacking)}")
-    return found
 
 
 def _composed(first: str, *others: str) -> Any:
@@ -156,7 +126,7 @@ def inspected(kind: Kind, name: str) -> About:
     module = inspect.getmodule(thing)
     home = module if kind == "dataset" else thing
     said = [inspect.getdoc(part) or "" for part in (module, thing)]
-    own = said[1] if kind != "algorithm" else said[0]
+    words = said[1] if kind != "algorithm" else said[0]
     parameters = {
         key: parameter
         for key, parameter in inspect.signature(thing).parameters.items()
@@ -168,7 +138,7 @@ def inspected(kind: Kind, name: str) -> About:
     return About(
         name,
         version=int(getattr(home, "version", 1)),
-        summary=" ".join(own.partition("\n\n")[0].split()),
+        summary=" ".join(words.partition("\n\n")[0].split()),
         text="\n\n".join(dict.fromkeys(filter(None, said))),
         shared_text="\n\n".join(filter(None, map(inspect.getdoc, shared))),
         options={k: p.default for k, p in parameters.items() if k not in required},

@@ -1,4 +1,4 @@
-"""A dataset of one's own is a function that returns one.
+"""A dataset of one's own is a function that says it returns one, by `-> Dataset`.
 
 cd examples
 robustssl check own_dataset:rings

@@ -82,7 +82,7 @@ def test_datasets():
         assert all(reason is None for _, reason in checks.check_dataset(name))
 
 
-def nameless():
+def nameless() -> Dataset:
     return Dataset("nameless", np.zeros((4, 1)), np.array([0, 0, 0, 1]), meta={"classes": ["a"]})
 
 

@@ -69,7 +69,7 @@ def test_one_thing_has_one_spelling():
         (lambda: robustssl.dataset("toy:Dataset"), "not a function"),
         (lambda: parse("label[" + 9000 * "," + "]"), "at most 4096 characters"),
         (lambda: robustssl.algorithm("__main__:Mine"), "into a module of its own"),
-        (lambda: robustssl.dataset("toy:_y[n=3,classes=2]"), "not a robustssl.Dataset"),
+        (lambda: robustssl.dataset("toy:_y[n=3,classes=2]"), "not a function that says"),
         (lambda: robustssl.catalog("algorithms"), "did you mean 'algorithm'"),
         (lambda: robustssl.algorithm("zzzz"), "there is: adamatch, assemble"),
     ],

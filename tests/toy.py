@@ -11,7 +11,7 @@ def _y(n, classes):
     return np.arange(n) % classes
 
 
-def tables(n=240, classes=3):
+def tables(n=240, classes=3) -> Dataset:
     """Two domains, the second shifted."""
     rng = np.random.default_rng(0)
     y = _y(n, classes)
@@ -20,14 +20,14 @@ def tables(n=240, classes=3):
     return Dataset("tables", X, y, domain=domain)
 
 
-def lopsided():
+def lopsided() -> Dataset:
     """A domain that lacks a class."""
     data = tables()
     keep = ~((data.domain == "there") & (data.y == 2))
     return Dataset("lopsided", data.X[keep], data.y[keep], domain=data.domain[keep])
 
 
-def images(channels=3, n=160, classes=4):
+def images(channels=3, n=160, classes=4) -> Dataset:
     rng = np.random.default_rng(0)
     y = _y(n, classes)
     X = rng.integers(1, 255, size=(n, 6, 6, channels), dtype=np.uint8)
@@ -36,11 +36,11 @@ def images(channels=3, n=160, classes=4):
     return Dataset("images", X, y, kind="image", domain=domain, meta={"classes": list("pqrs")})
 
 
-def grey():
+def grey() -> Dataset:
     return images(channels=1)
 
 
-def texts(n=180):
+def texts(n=180) -> Dataset:
     rng = np.random.default_rng(0)
     y = _y(n, 3)
     X = np.array([" ".join(rng.choice(WORDS[k].split(), 9)) for k in y], object)

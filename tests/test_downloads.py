@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from robustssl import InputError
+from robustssl import InputError, registry
+from robustssl.data import digest
 from robustssl.downloads import sources
 from robustssl.downloads.cache import Source, check_sha256, fetch, place
 from robustssl.downloads.cache import cache as cache_folder
@@ -50,10 +51,11 @@ def arrays():
     }
 
 
-def test_sources_are_tried_in_order_and_the_failures_are_told(cache):
-    def fails():
-        raise OSError("no route")
+def fails():
+    raise OSError("no route")
 
+
+def test_sources_are_tried_in_order_and_the_failures_are_told(cache):
     got = fetch("x", [Source("first", fails), Source("second", arrays)], dict)
     assert np.array_equal(got["X"], arrays()["X"])
     assert isinstance(got["X"], np.memmap)
@@ -155,7 +157,7 @@ def test_a_local_file_comes_first(cache, monkeypatch):
     there = Source("elsewhere", arrays)
 
     def mine(rows):
-        about = {"owner": "me", "licence": "none", "openml": 6, "carried": there}
+        about = {"owner": "me", "licence": "none", "openml": 6, "carried": there, "sha256": ""}
         return sources.fetch_table("mine", shape=(rows, 3), **about)
 
     with pytest.raises(InputError, match=r"mine must have shape \(4, 3\), got \(3, 3\)"):
@@ -174,6 +176,26 @@ def test_openml_is_asked_properly(monkeypatch):
     monkeypatch.setattr("sklearn.datasets._openml.urlopen", unreachable)
     with pytest.raises(OSError, match="no route"):
         sources._openml(6)
+
+
+def test_rows_of_openml_that_are_not_the_known_ones_are_not_taken(cache, monkeypatch):
+    rows = pd.DataFrame({"size": [1.5, 2.5, 3.5]})
+    monkeypatch.setattr(sources, "_openml", lambda number: (rows, pd.Series([1, 2, 2], name="y")))
+    good = digest(np.array([[1.5], [2.5], [3.5]]), np.array([0, 1, 1]))
+    about = {"owner": "me", "licence": "none", "openml": 6, "carried": Source("carried", fails)}
+    assert len(sources.fetch_table("known", shape=(3, 1), sha256=good, **about).y) == 3
+    rows.loc[1, "size"] = 2.4  # of the same shape
+    with pytest.raises(InputError, match=f"the sha256 of its rows must be {good}, got"):
+        sources.fetch_table("other", shape=(3, 1), sha256=good, **about)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["adult", "covertype", "electricity", "letter", "penbased"])
+def test_the_digests_asked_of_openml_are_those_of_the_packages(name, monkeypatch):
+    asked = []
+    monkeypatch.setattr(sources, "_checked", lambda source, sha256: asked.append(sha256) or source)
+    data = registry.find("dataset", name)()
+    assert asked == [digest(data.X, data.y)]
 
 
 def test_empty_texts_go_with_their_labels_and_domains():

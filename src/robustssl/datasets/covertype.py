@@ -12,6 +12,7 @@ def load() -> Dataset:
     return fetch_table(
         "covertype",
         shape=(581_012, 54),
+        sha256="e3e1d9f64f73e207d9743dab536af2bf11b4cb3a1d1673293b8a246dc93531bc",
         owner="J. A. Blackard and D. J. Dean",
         licence="CC BY 4.0 (UCI Machine Learning Repository)",
         openml=1596,

@@ -12,6 +12,7 @@ def load() -> Dataset:
     return fetch_table(
         "electricity",
         shape=(45_312, 6),
+        sha256="b103e044bccb473d05e0a36b25fd51dba4dee55903763a740a9c559d0dc74802",
         owner="M. Harries",
         licence="public (OpenML)",
         openml=151,

@@ -12,6 +12,7 @@ def load() -> Dataset:
     return fetch_table(
         "letter",
         shape=(20_000, 16),
+        sha256="e2ca99e7985aaddcba5c1d92a47fd3ffa1844ce715ab390291695c272c0130b4",
         owner="D. J. Slate",
         licence="CC BY 4.0 (UCI Machine Learning Repository)",
         openml=6,

@@ -12,6 +12,7 @@ def load() -> Dataset:
     return fetch_table(
         "penbased",
         shape=(10_992, 16),
+        sha256="1657aa85e0047dd4739addb879c48f51ca276c28ddbdbb8c7fd494b20103913e",
         owner="E. Alpaydin and F. Alimoglu",
         licence="CC BY 4.0 (UCI Machine Learning Repository)",
         openml=32,

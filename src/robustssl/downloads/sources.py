@@ -13,15 +13,24 @@ import numpy.typing as npt
 import pandas as pd
 from rich.console import Console
 
-from robustssl.data import Dataset, Kind
+from robustssl.data import Dataset, Kind, digest
 from robustssl.downloads.cache import Arrays, Source, cache, fetch
 from robustssl.errors import InputError
 
 
 def fetch_table(
-    name: str, *, shape: tuple[int, int], owner: str, licence: str, openml: int, carried: Source
+    name: str,
+    *,
+    shape: tuple[int, int],
+    sha256: str,
+    owner: str,
+    licence: str,
+    openml: int,
+    carried: Source,
 ) -> Dataset:
-    """A table from a file in the cache folder, from OpenML, or from the package that carries it."""
+    """A table from a file in the cache folder, from OpenML if its rows have this digest, or from
+    the package that carries it.
+    """
     file = cache() / f"{name}.csv"
 
     def read_file() -> Arrays:
@@ -35,7 +44,7 @@ def fetch_table(
 
     sources = [
         Source(f"{file}, a csv file with a header and the class in its last column", read_file),
-        Source(f"OpenML, dataset {openml}", lambda: table(*_openml(openml))),
+        _checked(Source(f"OpenML, dataset {openml}", lambda: table(*_openml(openml))), sha256),
         carried,
     ]
     return fetch(name, sources, build)
@@ -92,8 +101,25 @@ def _openml(number: int) -> tuple[pd.DataFrame, pd.Series]:
     return X, y
 
 
-def openml_images(number: int, shape: tuple[int, ...], classes: Sequence[str]) -> Source:
-    """Images that OpenML keeps as rows of pixels, one channel after the other."""
+def _checked(source: Source, sha256: str) -> Source:
+    """A source whose rows and classes must have a digest."""
+
+    def get() -> Arrays:
+        arrays = source.get()
+        found = digest(arrays["X"], arrays["y"])
+        if found != sha256:
+            raise InputError(f"the sha256 of its rows must be {sha256}, got {found}")
+        return arrays
+
+    return Source(source.description, get)
+
+
+def openml_images(
+    number: int, shape: tuple[int, ...], classes: Sequence[str], sha256: str | None
+) -> Source:
+    """Images that OpenML keeps as rows of pixels, one channel after the other; without a digest
+    they are checked by their shape alone.
+    """
 
     def get() -> Arrays:
         X, y = _openml(number)
@@ -104,7 +130,8 @@ def openml_images(number: int, shape: tuple[int, ...], classes: Sequence[str]) -
             "classes": np.array(classes),
         }
 
-    return Source(f"OpenML, dataset {number}", get)
+    source = Source(f"OpenML, dataset {number}", get)
+    return source if sha256 is None else _checked(source, sha256)
 
 
 def texts(X: Sequence[str], y: Any, domain: Any = None) -> Arrays:

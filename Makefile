@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: quickstart test light check lint-javascript docs validate catalog clean
+.PHONY: quickstart test light check lint-javascript docs validate catalog lock clean
 
 quickstart: .venv/installed
 	$(BIN)/robustssl run quickstart --store quickstart.sqlite
@@ -48,15 +48,26 @@ docs: .venv/installed
 clean:
 	rm -rf .venv .venv-light node_modules quickstart.sqlite* quickstart-report quickstart-site public
 
-# Groups of dependencies need pip 25.1.
-.venv/installed: WHAT = --group dev --editable ".[boosting,deep,hub,parquet,postgres,ray,text]"
-.venv-light/installed: WHAT = --group test --editable .
-.venv/installed .venv-light/installed: pyproject.toml constraints.txt
+# First what is locked, each file by its digest; then torch by its version, since its build is a
+# choice of the device (docs/decisions/0014-lock.md); then the project itself.
+.venv/installed: LOCK = locks/dev.txt
+.venv/installed: TORCH = torch==2.13.0
+.venv-light/installed: LOCK = locks/light.txt
+.venv/installed .venv-light/installed: pyproject.toml locks/dev.txt locks/light.txt
 	@echo "Installing into $(@D) (a minute or two, once) ..."
 	$(PYTHON) -m venv $(@D)
-	$(@D)/bin/python $(PIP_INSTALL) "pip>=25.1"
-	$(@D)/bin/python $(PIP_INSTALL) --constraint constraints.txt $(WHAT)
+	$(@D)/bin/python $(PIP_INSTALL) --require-hashes --requirement $(LOCK)
+	$(if $(TORCH),$(@D)/bin/python $(PIP_INSTALL) $(TORCH))
+	$(@D)/bin/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
+
+# Lock the newest versions that pyproject.toml allows; needs uv. Besides our own dependencies, those
+# of torch, so that it is installed alone.
+COMPILE = uv pip compile --quiet --upgrade --universal --python-version 3.11.5 --generate-hashes --no-header --no-annotate
+lock:
+	printf 'filelock\nfsspec\nnetworkx\nsetuptools\nsympy\ntransformers>=5\n' | \
+	$(COMPILE) pyproject.toml - --group dev --extra boosting --extra hub --extra parquet --extra postgres --extra ray -o locks/dev.txt
+	$(COMPILE) pyproject.toml --group test -o locks/light.txt
 
 node_modules/installed: package.json
 	npm install --no-save --no-package-lock --no-audit --no-fund --silent

@@ -7,6 +7,9 @@ from PIL import Image
 
 import robustssl
 from robustssl import InputError, registry
+from robustssl.data import digest
+from robustssl.datasets import table
+from robustssl.downloads.sources import openml_images
 from robustssl.execution.worker import run_group
 
 
@@ -97,18 +100,25 @@ def test_agnews_from_its_csv_files(cache):
     assert [data.meta["classes"][k] for k in data.y] == ["business", "sports", "world", "science"]
 
 
-@pytest.mark.parametrize(
-    ("name", "shape"), [("cifar10", (32, 32, 3)), ("fashion_mnist", (28, 28, 1))]
-)
-def test_images_from_openml_lie_there_channel_by_channel(cache, monkeypatch, name, shape):
-    X = np.random.default_rng(0).integers(0, 256, (20, *shape), dtype=np.uint8)
+def test_images_from_openml_lie_there_channel_by_channel(monkeypatch):
+    X = np.random.default_rng(0).integers(0, 256, (20, 32, 32, 3), dtype=np.uint8)
     rows = pd.DataFrame(np.moveaxis(X, -1, 1).reshape(20, -1))
     y = pd.Series([str(i % 10) for i in range(20)], dtype="category")
     monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda **_: (rows, y))
-    data = robustssl.dataset(name)
-    assert np.array_equal(data.X, X)
-    assert data.y.tolist() == [*range(10), *range(10)]
-    assert len(data.meta["classes"]) == 10
+    classes, sha256 = list("abcdefghij"), digest(X, np.arange(20) % 10)
+    arrays = openml_images(1, (3, 32, 32), classes, sha256).get()
+    assert np.array_equal(arrays["X"], X)
+    assert arrays["y"].tolist() == [*range(10), *range(10)]
+    with pytest.raises(InputError, match="the sha256 of its rows must be"):
+        openml_images(1, (3, 32, 32), classes, "0" * 64).get()
+
+
+def test_names_of_rows_are_no_column(tmp_path):
+    (tmp_path / "r.csv").write_text("p,q,y\n" + "".join(f"n{i},{i},2,{i % 2}\n" for i in range(9)))
+    assert table.read_frame(tmp_path / "r.csv").p.tolist() == list(range(9))
+    (tmp_path / "r.csv").write_text("p,y\n" + "".join(f"n,{i},{i % 2}\n" for i in range(9)))
+    with pytest.raises(InputError, match="more fields than its header names"):
+        table.read_frame(tmp_path / "r.csv")
 
 
 def test_what_was_put_into_the_cache_by_hand_comes_first(cache):

@@ -75,7 +75,7 @@ def read_frame(path: Path, **how: Any) -> pd.DataFrame:
         twice = header[header.duplicated()]
         if len(twice):
             raise InputError(f"{path} has two columns named {twice.iloc[0]!r}")
-        return pd.read_csv(path, **how)
+        return _without_row_names(pd.read_csv(path, **how), path)
     except ImportError as error:
         raise InputError(f"{path} needs pyarrow: pip install 'robustssl[parquet]'") from error
     except InputError:
@@ -84,3 +84,10 @@ def read_frame(path: Path, **how: Any) -> pd.DataFrame:
         raise InputError(f"{path} is not in UTF-8: save it so") from error
     except (ValueError, OSError) as error:
         raise InputError(f"cannot read {path}: {error}") from error
+
+
+def _without_row_names(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Rows may have a name in front, for which the header has no field; R writes such files."""
+    if isinstance(frame.index, pd.MultiIndex) or frame.index.has_duplicates:
+        raise InputError(f"the rows of {path} have more fields than its header names")
+    return frame.reset_index(drop=True)

@@ -12,6 +12,7 @@
 import argparse
 import csv
 from collections.abc import Iterator
+from dataclasses import astuple
 from pathlib import Path
 
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -50,8 +51,8 @@ def plain_features(kind: str) -> Pipeline:
 def scaled_by_labeled_rows() -> Iterator[Row]:
     """The tasks of the leaderboard; the ensemble, at each t, on tables."""
     curves = study("leaderboard").curves()
-    tasks = [c[1:] for c in curves if c[0] == BASELINES[0] and "access" not in c[1]]
-    for environment, dataset, labels in tasks:
+    tasks = [task for name, task in curves if name == BASELINES[0] and task.access is None]
+    for environment, dataset, labels in map(astuple, tasks):
         for seed in SEEDS:
             prepared = prepare(dataset, environment, labels, seed)
             data, labeled = prepared.pools.data, prepared.pools.labeled

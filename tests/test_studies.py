@@ -6,6 +6,7 @@ import pytest
 
 import robustssl
 from robustssl import InputError, registry
+from robustssl.cell import Task
 from robustssl.execution import plan as plans
 from robustssl.execution import run as runs
 from robustssl.execution.groups import groups
@@ -334,7 +335,7 @@ def test_a_study_of_parts_has_the_curves_of_each_once():
     whole = studies.study({"parts": ["quickstart", part, part], "seeds": 2})
     assert len(whole.curves()) == len(studies.study("quickstart").curves()) + 1
     assert len(whole.cells()) == 6 * 2 * len(whole.curves())
-    assert ("tsvm", "label", "iris", 3) in whole.curves()
+    assert ("tsvm", Task("label", "iris", 3)) in whole.curves()
     assert {"iris", "wine", "digits"} == set(whole.datasets)
 
 
@@ -353,13 +354,13 @@ def test_parts_that_cannot_be_are_told(document, words):
 
 def test_a_part_of_a_study_is_asked_for_by_names():
     part = studies.narrowed("quickstart", ["dataset=wine", "dataset=iris", "algorithm=fixmatch"])
-    assert {(method, data) for method, _, data, _ in part.curves()} == {
+    assert {(method, task.dataset) for method, task in part.curves()} == {
         ("fixmatch", "iris"),
         ("fixmatch", "wine"),
     }
     assert set(part.cells()) < set(studies.study("quickstart").cells())
     whole = studies.narrowed({"parts": ["quickstart"]}, ["environment=label", "dataset=wine"])
-    assert {(where, data) for _, where, data, _ in whole.curves()} == {("label", "wine")}
+    assert {(task.environment, task.dataset) for _, task in whole.curves()} == {("label", "wine")}
     with pytest.raises(InputError, match="nothing that is dataset=letter"):
         studies.narrowed("quickstart", ["dataset=letter"])
     with pytest.raises(InputError, match="cannot read 'wine'"):

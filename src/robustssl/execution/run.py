@@ -120,7 +120,7 @@ def _checkpoints(store: str | Path) -> Path:
 
 def refuse_impossible_options(chosen: Study) -> None:
     """Refuse options that would make every cell of a method fail."""
-    for spec in dict.fromkeys(method for method, *_ in chosen.curves()):
+    for spec in dict.fromkeys(method for method, _ in chosen.curves()):
         check = getattr(registry.estimator(spec), "_check_options", None)
         if check is not None:
             check()

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ from robustssl.records.frame import CURVE, Present, are_older, newest
 from robustssl.records.store import Store
 from robustssl.registry.trust import trusting
 from robustssl.spec import parse
-from robustssl.studies.study import CurveName, Study, study
+from robustssl.studies.study import Study, study
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Outline(BaseModel):
     """
 
     title: str
-    curves: list[CurveName]
+    curves: list[tuple[str, str, str, int]]  # method, environment, dataset, labels
     ts: list[float]
     seeds: list[int]
 
@@ -125,7 +125,8 @@ class Outline(BaseModel):
     def of(cls, chosen: Study) -> "Outline":
         places = ", ".join([*chosen.environments, *chosen.datasets])
         title = chosen.title or f"{len(chosen.algorithms)} algorithms, {places}"
-        return cls(title=title, curves=chosen.curves(), ts=chosen.ts, seeds=chosen.seeds)
+        curves = [(method, *astuple(task)) for method, task in chosen.curves()]
+        return cls(title=title, curves=curves, ts=chosen.ts, seeds=chosen.seeds)
 
     def keep(self, store: Store) -> None:
         digest = hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:16]

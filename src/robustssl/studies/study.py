@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import astuple
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
@@ -20,7 +21,7 @@ from pydantic import (
 
 from robustssl import registry
 from robustssl.analysis.metrics import GRID, check_grid
-from robustssl.cell import Cell
+from robustssl.cell import Cell, Task
 from robustssl.errors import InputError, unknown
 from robustssl.method import Method
 from robustssl.registry.trust import UntrustedError
@@ -54,7 +55,7 @@ Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
 # Keys that a submission adds to its study.
 SUBMITTED = ("command", "trust", "carries", "lacks", "frozen", "cells")
 
-CurveName = tuple[str, str, str, int]  # method (a spec), environment, dataset, labels
+CurveName = tuple[str, Task]  # a method (its spec) on a task
 
 
 class Study(BaseModel):
@@ -161,15 +162,12 @@ class Study(BaseModel):
 
     def cells(self) -> list[Cell]:
         """All cells, seed by seed, so that a run cut short has whole curves of the first seeds."""
-        curves = [
-            (*parse(method), environment, dataset, labels)
-            for method, environment, dataset, labels in self.curves()
-        ]
-        options = [tuple(sorted(params.items())) for _, params, *_ in curves]
+        curves = [(*parse(method), task) for method, task in self.curves()]
+        known = [(name, astuple(task), tuple(sorted(p.items()))) for name, p, task in curves]
         return [
-            Cell(name, environment, dataset, labels, t, seed, params)
+            Cell(name, *task, t, seed, params)
             for seed in self.seeds
-            for (name, _, environment, dataset, labels), params in zip(curves, options, strict=True)
+            for name, task, params in known
             for t in self.ts
         ]
 
@@ -180,14 +178,15 @@ class Study(BaseModel):
         return list(dict.fromkeys(curve for curve in every if self._is_asked(curve)))
 
     def _is_asked(self, curve: CurveName) -> bool:
-        specs = dict(zip(get_args(What), curve[:3], strict=True))
+        method, task = curve
+        specs = {"algorithm": method, "environment": task.environment, "dataset": task.dataset}
         known = {what: {spec, parse(spec)[0]} for what, spec in specs.items()}
-        known["algorithm"].add(self.methods[curve[0]].name)
+        known["algorithm"].add(self.methods[method].name)
         return all(known[what] & {*asked} for what, asked in self.only.items())
 
     def _combined(self) -> Iterator[CurveName]:
         return (
-            (method, environment, dataset, self._per_class(labels, environment, dataset))
+            (method, Task(environment, dataset, self._per_class(labels, environment, dataset)))
             for dataset in self.datasets
             for labels in self.total_labels or self.labels
             for asked in self.environments

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import astuple
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, cast, get_args
 
 import numpy as np
 import yaml
@@ -163,11 +162,11 @@ class Study(BaseModel):
     def cells(self) -> list[Cell]:
         """All cells, seed by seed, so that a run cut short has whole curves of the first seeds."""
         curves = [(*parse(method), task) for method, task in self.curves()]
-        known = [(name, astuple(task), tuple(sorted(p.items()))) for name, p, task in curves]
+        known = [(name, tuple(sorted(options.items())), task) for name, options, task in curves]
         return [
-            Cell(name, *task, t, seed, params)
+            Cell(name, task.environment, task.dataset, cast(int, task.labels), t, seed, params)
             for seed in self.seeds
-            for name, task, params in known
+            for name, params, task in known
             for t in self.ts
         ]
 

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import zipfile
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -19,7 +20,7 @@ from typer.testing import CliRunner
 import robustssl
 from robustssl import InputError, audits, cli, registry
 from robustssl.analysis.interval import Interval
-from robustssl.audits import inspect, of_frames
+from robustssl.audits import inspect, model_file, of_frames
 from robustssl.audits.advice import advise
 from robustssl.audits.audit import UNKNOWN, Inconsistency
 from robustssl.audits.columns import _share, compare_columns
@@ -295,6 +296,15 @@ def test_a_file_that_names_a_stranger_is_not_loaded(tmp_path):
         load_model(path)
     with pytest.raises(InputError, match="there is no file"):
         load_model(tmp_path / "none")
+
+
+def test_a_model_that_unpacks_to_too_much_is_not_loaded(tmp_path, monkeypatch):
+    monkeypatch.setattr(model_file, "LARGEST", 10**6)
+    with zipfile.ZipFile(tmp_path / "m.skops", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("schema.json", b" " * (10**6 + 1))
+    assert (tmp_path / "m.skops").stat().st_size < 10**4
+    with pytest.raises(InputError, match="holds more than 1,000,000 bytes, unpacked"):
+        load_model(tmp_path / "m.skops")
 
 
 OLD = Path(__file__).parent / "data" / "old"  # written by version 0.1

@@ -37,6 +37,9 @@ _PARTS = {
 _RENAMED = {"robustssl.features.OneScale": OneScale, "robustssl.features._flat": flat_pixels}
 
 
+LARGEST = 4 * 10**9  # bytes of a model, unpacked
+
+
 def save_model(model: Model, path: str | Path) -> None:
     import skops.io
 
@@ -73,6 +76,8 @@ def _with_present_names(path: str | Path) -> bytes:
     """The contents of a file, in which names of version 0.1 are replaced."""
     made = io.BytesIO()
     with ZipFile(path) as old, ZipFile(made, "w") as new:
+        if sum(info.file_size for info in old.infolist()) > LARGEST:
+            raise InputError(f"{path} holds more than {LARGEST:,} bytes, unpacked")
         for name in old.namelist():
             content = old.read(name)
             if name == "schema.json":

@@ -125,7 +125,7 @@ class Record:
     def _of(cls, document: Mapping[str, Any]) -> "Record":
         cell, method = document["cell"], document.get("method")
         params = tuple((name, value) for name, value in cell["params"])
-        more = {
+        more: dict[str, Any] = {
             name: tuple(value) if name in ("warnings", "predictions") else value
             for name, value in document.items()
             if name not in ("key", "cell", "versions", "method")

@@ -22,6 +22,7 @@ from robustssl.analysis.metrics import GRID, check_grid
 from robustssl.cell import Cell
 from robustssl.errors import InputError, unknown
 from robustssl.method import Method
+from robustssl.records.places import shown
 from robustssl.spec import parse, spell
 from robustssl.studies.named import named
 
@@ -229,7 +230,7 @@ def study(source: str | Path | Mapping[str, Any] | Study) -> Study:
     if not path.is_file():
         if path.suffix in (".yaml", ".yml"):
             raise InputError(f"there is no study file {path}")
-        raise unknown("study", str(source), named())
+        raise unknown("study", shown(source), named())
     return _validated(read_study(path), str(source))
 
 

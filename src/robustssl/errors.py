@@ -21,8 +21,9 @@ LONGEST = 2000  # characters of a text that code or a file of others gave, such 
 
 
 def bounded(text: str, longest: int = LONGEST) -> str:
-    """A text cut to a length, with how long it was."""
-    return text if len(text) <= longest else f"{text[:longest]}... ({len(text):,} characters)"
+    """A text of at most so many characters: a longer one is cut, and says how long it was."""
+    said = f"... ({len(text):,} characters)"
+    return text if len(text) <= longest else text[: longest - len(said)] + said
 
 
 def printable(text: str) -> str:

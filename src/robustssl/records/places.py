@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from robustssl.errors import InputError
 
 # What no file is called, but a URL that lacks a sign: user:password@host, or ?password=...
-_SECRET = re.compile(r"//.*@|..:.*@|[?&]password=", re.DOTALL)
+_SECRET = re.compile(r"//.*@|:(?![\\/]).*@|[?&]password=", re.DOTALL)
 
 
 def url_of(place: str | Path) -> sa.URL | None:

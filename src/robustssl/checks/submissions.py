@@ -18,7 +18,7 @@ import yaml
 from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.checks.carried import CODE, FILES, carry
-from robustssl.errors import InputError
+from robustssl.errors import InputError, printable
 from robustssl.records.files import pack, read_records
 from robustssl.records.places import shown
 from robustssl.records.record import UNREADABLE, Record
@@ -45,7 +45,7 @@ def submit(
             f"{len(keys) - len(records)} of {len(keys)} cells have no success in {shown(store)}: "
             "`robustssl run` and `robustssl status` tell more"
         )
-    place = Path(folder) / (name or _named(source, chosen))
+    place = Path(folder) / _checked(name or _named(source, chosen))
     if place.exists():
         raise InputError(f"{place} is there already; give the submission another name")
     place.mkdir(parents=True)
@@ -72,6 +72,13 @@ def _named(source: Any, chosen: Study) -> str:
     if not words:
         raise InputError("give the submission a name")
     return words
+
+
+def _checked(name: str) -> str:
+    """A name that stays inside of the folder of submissions."""
+    if name != Path(name).name or name == ".." or name != printable(name):
+        raise InputError(f"the name of a submission must be that of one folder, got {name!r}")
+    return name
 
 
 def _document(chosen: Study) -> dict[str, Any]:

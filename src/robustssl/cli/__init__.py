@@ -8,7 +8,7 @@ import typer
 
 from robustssl.cli import audit, catalog, check, data, report, results, run, show, store
 from robustssl.cli._print import warn
-from robustssl.errors import InputError
+from robustssl.errors import InputError, bounded
 
 app = typer.Typer(
     name="robustssl",
@@ -63,5 +63,5 @@ def main() -> None:
     try:
         app()
     except (InputError, OSError) as error:
-        warn(f"robustssl: {error}")
+        warn(f"robustssl: {bounded(str(error))}")
         sys.exit(2)

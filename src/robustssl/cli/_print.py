@@ -9,7 +9,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from robustssl.errors import bounded, printable
+
 out, err = Console(), Console(stderr=True)
+
+_LONGEST = 20_000  # characters of a warning, such as the log of a cell
 
 # Columns that are wrapped in a narrow terminal, and their largest width.
 _WRAPPED = {"summary": None, "presets": 10, "built for": 13}
@@ -21,18 +25,20 @@ def say(*words: object) -> None:
 
 
 def warn(*words: object) -> None:
-    """Print plain text to the error stream."""
-    _print(err, words)
+    """Print plain text to the error stream, cut if it is very long."""
+    _print(err, [bounded(" ".join(map(str, words)), _LONGEST)])
 
 
 def _print(console: Console, words: Iterable[object]) -> None:
-    text = _without_control_characters(" ".join(map(str, words)))
+    text = _safe(" ".join(map(str, words)))
     console.print(text, emoji=False, highlight=False, markup=False, soft_wrap=True)
 
 
-def _without_control_characters(text: str) -> str:
-    """So that text from an untrusted store cannot control the terminal."""
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "\N{REPLACEMENT CHARACTER}", text)
+def _safe(text: str) -> str:
+    """A text, perhaps from a stranger's file, that cannot steer the terminal, and shows no
+    password (of user:password@host).
+    """
+    return re.sub(r"(?<=[^\s:/@]):[^\s:@]+@", ":***@", printable(text))
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -41,7 +47,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for name in columns:
         table.add_column(name, no_wrap=name not in _WRAPPED, max_width=_WRAPPED.get(name))
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(_safe(cell)) for cell in row))
     out.print(table)
     out.print()
 

@@ -1,7 +1,6 @@
 """Commands that show results: report, site, serve, metrics."""
 
 import signal
-import sys
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
@@ -111,7 +110,9 @@ def metrics(
     with notes():
         table = metrics(path, convention, score=score, intervals=intervals)
     if format_ is Format.csv:
-        table.to_csv(sys.stdout, index=False)
+        from robustssl.records.sheets import csv_of
+
+        print(csv_of(table), end="")
     elif format_ is Format.json:
         print(table.to_json(orient="records", indent=2))
     else:

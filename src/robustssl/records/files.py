@@ -2,7 +2,8 @@
 
 import gzip
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,9 +14,15 @@ from robustssl.records.frame import frame_of, successes, with_pair, with_version
 from robustssl.records.places import url_of
 from robustssl.records.published import KEYS
 from robustssl.records.record import SCORES, Record
+from robustssl.records.sheets import csv_of
 from robustssl.records.store import Store
 
-LARGEST = 4 * 10**9  # characters of a file, unpacked
+# What a packed file may come to, in bytes: records shrink to an eighth, all 56,160 of the
+# leaderboard from 70 MB to 9 MB; a file made of nothing to fill a memory, to a thousandth.
+_LARGEST = 64 * 10**6  # of any packed file
+_TIMES = 100  # of a larger one: so many times its size
+_LONGEST = 16 * 10**6  # of a line: a record with ten million predictions is not expected
+_PIECE = 2**20
 
 
 def read_frame(source: str | Path) -> pd.DataFrame:
@@ -39,57 +46,88 @@ def holds_records(path: Path) -> bool:
 
 def read_text(path: Path) -> str:
     """The text of a file, unpacked if it is packed."""
-    try:
-        opened = gzip.open if path.suffix == ".gz" else open
-        with opened(path, "rt", encoding="utf-8-sig") as file:
-            text = str(file.read(LARGEST + 1))
-    except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
-        raise InputError(f"cannot read {path}: {error}") from error
-    if len(text) > LARGEST:
-        raise InputError(f"{path} holds more than {LARGEST:,} characters")
-    return text
+    with _reading(path):
+        return b"".join(_pieces(path)).decode("utf-8-sig")
 
 
 def read_records(path: Path, strict: bool = False) -> list[Record]:
     """The records of a file, a line each; `strict`: each must have its digest."""
+    found = []
+    with _reading(path):
+        for number, line in enumerate(_pieces(path, lines=True), 1):
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+            try:
+                found.append(Record.from_json(text, strict))
+            except InputError as error:
+                raise InputError(f"{path}, line {number}: {error}") from error
+    return found
 
-    def read(number: int, line: str) -> Record:
-        try:
-            return Record.from_json(line, strict)
-        except InputError as error:
-            raise InputError(f"{path}, line {number}: {error}") from error
 
-    return [read(number, line) for number, line in enumerate(read_text(path).splitlines(), 1)]
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """What cannot be read, in a sentence."""
+    try:
+        yield
+    except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
+        raise InputError(f"cannot read {path}: {error}") from error
+
+
+def _pieces(path: Path, lines: bool = False) -> Iterator[bytes]:
+    """The bytes of a file, unpacked if it is packed, in pieces or by lines, which end with \\n
+    alone. A file that unpacks to much more than records would is refused.
+    """
+    packed = path.suffix == ".gz"
+    left = max(_LARGEST, _TIMES * path.stat().st_size) if packed else path.stat().st_size
+    with gzip.open(path) if packed else path.open("rb") as file:
+        while piece := file.readline(_LONGEST + 1) if lines else file.read(_PIECE):
+            left -= len(piece)
+            if packed and left < 0:
+                raise InputError(f"{path} is refused: it unpacks to far more than records would")
+            if lines and len(piece) > _LONGEST:
+                raise InputError(f"{path} has a line of more than {_LONGEST:,} bytes")
+            yield piece
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A file to write to, which takes the place of `path` when all is written; of one that could
+    not be written, nothing is left.
+    """
+    part = path.with_name(path.name + ".part")
+    try:
+        yield part
+        part.replace(path)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from error
+    finally:
+        with suppress(OSError):
+            part.unlink()
 
 
 def pack(records: Sequence[Record], path: Path) -> None:
     """Write records, sorted by their cells, as packed lines: the same records, the same file."""
     lines = [record.to_json() + "\n" for record in sorted(records, key=lambda r: r.cell)]
-    path.write_bytes(gzip.compress("".join(lines).encode(), mtime=0))
+    with whole(path) as part:
+        part.write_bytes(gzip.compress("".join(lines).encode(), mtime=0))
 
 
 def export(store: str | Path, path: str | Path) -> int:
     """Write a store's records to a file: all of them (.jsonl), or the scores as a tidy table
-    (.csv).
+    (.csv). Nothing is written if a record is not as it was when it was added.
     """
+    if url_of(path) is not None:
+        raise InputError("records are exported to a file; `robustssl store merge` fills a database")
     path = Path(path)
-    with Store(store, create=False) as opened:
+    if path.suffix not in (".jsonl", ".csv"):
+        raise InputError(f"the file to export to must end in .jsonl or .csv, got {path.name}")
+    with Store(store, create=False) as opened, whole(path) as part:
         if path.suffix == ".jsonl":
-            lines = [record.to_json() + "\n" for record in opened.records()]
-            text, count = "".join(lines), len(lines)
-        elif path.suffix == ".csv":
-            frame = with_pair(successes(with_versions(opened.frame())))
-            columns = [*KEYS, "t", "seed", *SCORES, "seconds"]
-            text, count = frame[columns].to_csv(index=False), len(frame)
-        else:
-            raise InputError(f"the file to export to must end in .jsonl or .csv, got {path.name}")
-    try:
-        part = path.with_name(path.name + ".part")  # so that no half file takes its place
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from error
-    return count
+            with part.open("w", encoding="utf-8") as file:
+                return sum(1 for record in opened.records() if file.write(record.to_json() + "\n"))
+        frame = with_pair(successes(with_versions(frame_of(list(opened.records())))))
+        columns = [*KEYS, "t", "seed", *SCORES, "seconds"]
+        part.write_text(csv_of(frame[columns]), encoding="utf-8")
+        return len(frame)
 
 
 @dataclass(frozen=True)

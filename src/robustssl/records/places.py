@@ -10,12 +10,17 @@ import sqlalchemy as sa
 
 from robustssl.errors import InputError
 
+# What no file is called, but a URL that lacks a sign: user:password@host, or ?password=...
+_SECRET = re.compile(r"//.*@|:(?![\\/]).*@|[?&]password=", re.DOTALL)
+
 
 def url_of(place: str | Path) -> sa.URL | None:
     """The URL of a database, None for a file."""
-    if not re.match(r"[\w+]{2,}:/", str(place)):
-        return None
     write = "write postgresql+psycopg://USER@HOST:PORT/DATABASE"
+    if not re.match(r"[\w+]{2,}:/", str(place)):
+        if _SECRET.search(str(place)):
+            raise InputError(f"cannot read the URL of the store; {write}")
+        return None
     try:
         url = sa.make_url(str(place))
     except (sa.exc.ArgumentError, ValueError):

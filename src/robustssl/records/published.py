@@ -15,6 +15,7 @@ import pandas as pd
 from robustssl.errors import InputError, unknown
 from robustssl.records.frame import with_score
 from robustssl.records.record import SCORES
+from robustssl.records.sheets import without_apostrophes
 
 KEYS = ("environment", "dataset", "labels", "source", "target", "algorithm")
 
@@ -42,6 +43,7 @@ def _read_tidy(path: Path, text: str, score: str | None) -> pd.DataFrame:
         # An algorithm may be called 001 or NA; only an empty field is a missing one.
         plain: Any = {"keep_default_na": False, "na_values": ["", "nan"], "skipinitialspace": True}
         frame = pd.read_csv(io.StringIO(text), dtype={"algorithm": str}, **plain)
+        frame = without_apostrophes(frame)
         frame.columns = frame.columns.str.strip()
         frame = frame.loc[:, ~frame.columns.str.startswith("Unnamed:")]  # the index of a data frame
         name = score or ("score" if "score" in frame else "accuracy")

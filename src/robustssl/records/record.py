@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from robustssl.cell import Cell, Versions, cell_key
-from robustssl.errors import InputError
+from robustssl.errors import InputError, bounded
 from robustssl.method import Method
 from robustssl.spec import parse
 
@@ -21,6 +21,9 @@ UNREADABLE = (
 
 SCORES = ("accuracy", "balanced_accuracy", "macro_f1", "auroc", "detection")
 
+_LONGEST_LOG = 20_000  # characters
+_DEEPEST = 20  # lists and mappings inside each other in a provenance
+
 
 @dataclass(frozen=True)
 class Record:
@@ -28,7 +31,8 @@ class Record:
 
     `method` says what the method is, `test_rows` how many rows it was tested on. `digest` is that
     of the test predictions; `predictions` are kept only on request. `log` is where in the code it
-    failed; it names folders of a machine, so it is not exported.
+    failed; it names folders of a machine, so it is not exported. Texts that code of others wrote
+    are cut where they are very long.
     """
 
     cell: Cell
@@ -48,8 +52,21 @@ class Record:
         bad = [name for name, score in self.scores.items() if not math.isfinite(score)]
         if bad:
             raise InputError(f"the scores {bad} of {self.cell} are not finite")
+        object.__setattr__(self, "scores", {name: float(x) for name, x in self.scores.items()})
+        if isinstance(self.seconds, int):
+            object.__setattr__(self, "seconds", float(self.seconds))
         if self.error is None and not self.scores:
             raise InputError(f"a record needs scores or an error: {self.cell}")
+        if not isinstance(self.provenance, dict) or not _is_plain(self.provenance):
+            raise InputError(
+                f"the provenance of {self.cell} must be a mapping of texts and finite numbers, at "
+                f"most {_DEEPEST} levels deep"
+            )
+        if self.error is not None:
+            object.__setattr__(self, "error", bounded(self.error))
+        if self.log is not None:
+            object.__setattr__(self, "log", bounded(self.log, _LONGEST_LOG))
+        object.__setattr__(self, "warnings", tuple(map(bounded, self.warnings)))
 
     @cached_property
     def key(self) -> str:
@@ -79,7 +96,7 @@ class Record:
 
     def to_json(self) -> str:
         document = self._document()
-        return json.dumps({**document, "sha256": _sha256(document)}, allow_nan=False)
+        return json.dumps({**document, "sha256": _sha256(document)})
 
     @classmethod
     def from_json(cls, text: str, strict: bool = False) -> "Record":
@@ -89,42 +106,69 @@ class Record:
         try:
             document = json.loads(text)
             sha256 = document.pop("sha256", None)
-            altered = sha256 is not None and sha256 != _sha256(document)
-            key, method = document.pop("key"), document.pop("method", None)
-            cell = document.pop("cell")
-            params = tuple((name, value) for name, value in cell.pop("params"))
-            versions = tuple(document.pop("versions"))
-            lists: dict[str, Any] = {
-                k: tuple(document.pop(k)) for k in ("warnings", "predictions") if k in document
-            }
-            described = None if method is None else Method.from_dict(method)
-            made = cls(Cell(**cell, params=params), versions, **lists, **document, method=described)
+            made = cls._of(document)
             made.check_types()
+            if "\\u" in text:
+                json.dumps(document, ensure_ascii=False).encode()  # refuses half a character
+            altered = sha256 not in (None, _sha256(document))
         except UNREADABLE as error:
             raise InputError(f"not a record: {type(error).__name__}: {error}") from error
-        if made.key != key:
-            raise InputError(f"the key {key} does not belong to the cell {made.cell}")
+        if made.key != document["key"]:
+            raise InputError(f"the key {document['key']} does not belong to the cell {made.cell}")
         if strict and sha256 is None:
             raise InputError(f"the record of {made.cell} has no digest")
         if altered:
             raise InputError(f"the record of {made.cell} was altered: its digest does not fit it")
         return made
 
+    @classmethod
+    def _of(cls, document: Mapping[str, Any]) -> "Record":
+        cell, method = document["cell"], document.get("method")
+        params = tuple((name, value) for name, value in cell["params"])
+        more: dict[str, Any] = {
+            name: tuple(value) if name in ("warnings", "predictions") else value
+            for name, value in document.items()
+            if name not in ("key", "cell", "versions", "method")
+        }
+        return cls(
+            Cell(**{**cell, "params": params}),
+            tuple(document["versions"]),
+            method=None if method is None else Method.from_dict(method),
+            **more,
+        )
+
     def check_types(self) -> None:
         """What an untrusted file may have wrong."""
         for spec in (self.cell.spec, self.cell.environment, self.cell.dataset):
             parse(spec)
-        if len(self.versions) != 3 or not isinstance(self.error, str | None):
-            raise ValueError("versions must be three numbers, and error a text")
+        if len(self.versions) != 3:
+            raise ValueError("versions must be three numbers")
+        if not all(isinstance(text, str) for text in (*self.warnings, self.digest or "")):
+            raise ValueError("warnings and digest must be texts")
         counts = (self.cell.labels, self.cell.seed, *self.versions, self.test_rows or 0)
         if not all(type(number) is int and 0 <= number < 2**63 for number in counts):
             raise ValueError("labels, seed, versions and test_rows must be whole numbers")
         if not all(0 <= self.scores[name] <= 1 for name in SCORES if name in self.scores):
             raise ValueError(f"scores must lie between 0 and 1, got {dict(self.scores)}")
-        if not self.seconds >= 0 or not isinstance(self.provenance, dict):
-            raise ValueError("seconds must be a number, and provenance a mapping")
+        if not 0 <= self.seconds < math.inf:
+            raise ValueError(f"seconds must be a finite number of at least 0, got {self.seconds}")
+
+
+def _is_plain(value: Any, levels: int = _DEEPEST) -> bool:
+    """Whether JSON can say it, with lists and mappings at most so many levels deep."""
+    if isinstance(value, dict | list | tuple):
+        inside = value.values() if isinstance(value, dict) else value
+        named = not isinstance(value, dict) or all(isinstance(name, str) for name in value)
+        return levels > 0 and named and all(_is_plain(part, levels - 1) for part in inside)
+    return value is None or isinstance(value, str | int) or _is_finite(value)
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, float) and math.isfinite(value)
+
+
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
 
 def _sha256(document: Mapping[str, Any]) -> str:
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return hashlib.sha256(_canonical(document).encode()).hexdigest()[:32]

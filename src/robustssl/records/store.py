@@ -7,7 +7,7 @@ they exist: a process killed anywhere leaves a whole store.
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -16,12 +16,13 @@ import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
-from robustssl.cell import Cell, Versions
+from robustssl.cell import Versions
 from robustssl.errors import InputError
 from robustssl.method import Method
 from robustssl.records.frame import with_methods
 from robustssl.records.places import NoStoreError, engine_of, shown, url_of
 from robustssl.records.record import SCORES, UNREADABLE, Record
+from robustssl.records.rows import CELL, Reader, as_text, row_of, shared_provenance
 from robustssl.records.schema import (
     SCORE_COLUMNS,
     insert,
@@ -31,14 +32,12 @@ from robustssl.records.schema import (
     prepare,
     provenance,
     records,
-    shared_row,
     success,
     writing,
 )
 from robustssl.spec import spell
 
-_CELL = ("algorithm", "environment", "dataset", "labels", "t", "seed")
-_OWN_PROVENANCE = ("dataset_sha256", "split_digest")
+_MANY = 1000  # records that are read at once
 _TRIES = 5  # to write, where the connection to a server is lost
 
 
@@ -110,32 +109,16 @@ class Store:
                     time.sleep(1)
 
     def _insert(self, connection: sa.Connection, record: Record) -> int:
-        own = {name: record.provenance.get(name) for name in _OWN_PROVENANCE}
-        shared = shared_row({k: v for k, v in record.provenance.items() if k not in own})
-        kept = [(provenance, shared)]
+        kept = [(provenance, shared_provenance(record))]
         if record.method is not None:
             kept.append((methods, method_row(record.method)))
         new = insert(self._dialect)
         for table, row in kept:
             connection.execute(new(table).values(row).on_conflict_do_nothing())
         row = {
-            **{name: getattr(record.cell, name) for name in _CELL},
-            **{name: record.scores.get(name) for name in SCORE_COLUMNS},
-            **own,
-            "key": record.key,
-            "params": record.cell.params,
-            "versions": record.versions,
-            "other_scores": {k: v for k, v in record.scores.items() if k not in SCORE_COLUMNS},
-            "seconds": record.seconds,
-            "error": record.error,
-            "warnings": record.warnings,
-            "digest": record.digest,
-            "predictions": record.predictions,
-            "log": record.log,
-            "provenance": shared["id"],
+            **row_of(record),
+            "provenance": kept[0][1]["id"],
             "method": kept[1][1]["id"] if record.method is not None else None,
-            "test_rows": record.test_rows,
-            "sha256": record.sha256,
         }
         added = new(records).values(row).on_conflict_do_nothing().returning(records.c.id)
         return len(connection.execute(added).all())
@@ -163,37 +146,62 @@ class Store:
             return {sha for (sha,) in connection.execute(found.distinct()) if sha}
 
     def records(self) -> Iterator[Record]:
-        """Every record, errors too, in the order in which they came."""
-        for row in self._rows():
-            with self._parsing():
-                record = _record(row)
-            yield record
+        """Every record, errors too, in the order in which they came. A file that is damaged is
+        refused, and a record that is not as it was written.
+        """
+        for problem in self._damage():
+            raise InputError(f"{self.place} is damaged: {problem}")
+        reader = self._reader()
+        for ids in self._ids():
+            for row in self._rows(ids[0], ids[-1]):
+                with self._parsing():
+                    record = reader.record(row)
+                yield record
 
-    def _rows(self, which: sa.ColumnElement[bool] | None = None) -> Iterator[Any]:
-        query = (
-            sa.select(records, provenance.c.document, methods.c.document.label("described"))
-            .join(provenance, provenance.c.id == records.c.provenance)
-            .join(methods, methods.c.id == records.c.method, isouter=True)
-            .order_by(records.c.id)
-        )
-        query = query if which is None else query.where(which)
+    def _damage(self) -> list[str]:
+        """What the database finds wrong with its file."""
+        if self._dialect != "sqlite":
+            return []
         with self._refusals(), self._engine.connect() as connection:
-            yield from connection.execute(query).mappings()
+            found = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
+        return [reason for reason in found if reason != "ok"]
+
+    def _reader(self) -> Reader:
+        with self._refusals(), self._engine.connect() as connection:
+            made, described = (
+                dict(map(tuple, connection.execute(_documents(table))))
+                for table in (provenance, methods)
+            )
+        return Reader(made, described)
+
+    def _ids(self) -> Iterator[Sequence[int]]:
+        """The ids of all records, so many at a time."""
+        with self._refusals(), self._engine.connect() as connection:
+            query = sa.select(records.c.id).order_by(records.c.id)
+            ids = connection.execute(query).scalars().all()
+        return (ids[start : start + _MANY] for start in range(0, len(ids), _MANY))
+
+    def _rows(self, first: int, last: int) -> list[dict[str, Any]]:
+        """The rows of records from one to another."""
+        names = [column.name for column in records.c]
+        query = sa.select(*map(as_text, names)).where(records.c.id.between(first, last))
+        with self._refusals(), self._engine.connect() as connection:
+            rows = connection.execute(query.order_by(records.c.id)).all()
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def problems(self) -> Iterator[str]:
         """What is wrong with the file or with a record, in a sentence each."""
-        if self._dialect == "sqlite":
-            with self._refusals(), self._engine.connect() as connection:
-                found = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
-            yield from (f"the file: {reason}" for reason in found if reason != "ok")
-        with self._refusals(), self._engine.connect() as connection:
-            ids = connection.execute(sa.select(records.c.id).order_by(records.c.id)).scalars().all()
-        for number in ids:
+        yield from (f"the file: {reason}" for reason in self._damage())
+        reader = self._reader()
+        for ids in self._ids():
             try:
-                (row,) = self._rows(records.c.id == number)
-                _check(row)
-            except (InputError, *UNREADABLE) as error:
-                yield f"record {number}: {error}"
+                yield from _problems(reader, self._rows(ids[0], ids[-1]))
+            except InputError:  # the database cannot read one of them
+                for number in ids:
+                    try:
+                        yield from _problems(reader, self._rows(number, number))
+                    except InputError as error:
+                        yield f"record {number}: {error}"
 
     def without_digest(self) -> int:
         """How many records came from version 0.1, which wrote no digests to check them by."""
@@ -223,7 +231,7 @@ class Store:
         `cells` (at those t and seeds), their `seconds`, what `each` of all took.
         """
         names = ("algorithm", "params", "environment", "dataset", "labels", "versions")
-        of, seconds = list(map(_as_text, names)), records.c.seconds
+        of, seconds = list(map(as_text, names)), records.c.seconds
         asked: Any = sa.true()
         if ts is not None and seeds is not None:
             asked = records.c.t.in_(ts) & records.c.seed.in_(seeds)
@@ -239,8 +247,8 @@ class Store:
         """
         scores = (*SCORE_COLUMNS, "other_scores")
         told = ("test_rows", "seconds", "error", "warnings", "log", "digest")
-        columns = ("key", *_CELL, *scores, "params", "versions", *told, "method", "provenance")
-        query = sa.select(*map(_as_text, columns)).order_by(records.c.id)
+        columns = ("key", *CELL, *scores, "params", "versions", *told, "method", "provenance")
+        query = sa.select(*map(as_text, columns)).order_by(records.c.id)
         if failed_only:
             done = sa.select(records.c.key).where(success)
             query = query.where(~success, records.c.key.not_in(done))
@@ -275,12 +283,16 @@ class Store:
             return frame.drop(columns="params")
 
 
-def _as_text(name: str) -> sa.ColumnElement[Any]:
-    """A column, JSON as the text it is kept as: many records hold the same, and PostgreSQL cannot
-    tell what is equal.
-    """
-    column = records.c[name]
-    return sa.cast(column, sa.String).label(name) if isinstance(column.type, sa.JSON) else column
+def _documents(table: sa.Table) -> sa.Select[Any]:
+    return sa.select(table.c.id, sa.cast(table.c.document, sa.String))
+
+
+def _problems(reader: Reader, rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    for row in rows:
+        try:
+            reader.record(row)
+        except UNREADABLE as error:
+            yield f"record {row['id']}: {error}"
 
 
 def _three(numbers: Sequence[int]) -> Versions:
@@ -303,33 +315,3 @@ def exists(place: str | Path) -> bool:
     except NoStoreError:
         return False
     return True
-
-
-def _record(row: Any) -> Record:
-    scores = {name: row[name] for name in SCORE_COLUMNS if row[name] is not None}
-    own = {name: row[name] for name in _OWN_PROVENANCE if row[name] is not None}
-    params = tuple((name, value) for name, value in row["params"])
-    return Record(
-        Cell(**{name: row[name] for name in _CELL}, params=params),
-        tuple(row["versions"]),
-        scores={**scores, **row["other_scores"]},
-        seconds=row["seconds"],
-        error=row["error"],
-        warnings=tuple(row["warnings"]),
-        digest=row["digest"],
-        predictions=None if row["predictions"] is None else tuple(row["predictions"]),
-        provenance={**row["document"], **own},
-        log=row["log"],
-        method=None if row["described"] is None else Method.from_dict(row["described"]),
-        test_rows=row["test_rows"],
-    )
-
-
-def _check(row: Any) -> None:
-    """Whether a record is whole, in its place, and as it was written."""
-    record = _record(row)
-    record.check_types()
-    if row["key"] != record.key:
-        raise InputError(f"its key {row['key']} is not that of its cell, {record.key}")
-    if row["sha256"] not in (None, record.sha256):
-        raise InputError("it was altered: its digest does not fit it")

@@ -15,7 +15,7 @@ from robustssl.analysis.curve import Curve
 from robustssl.analysis.curves import TASK, KeyedCurve, matched, task_in_words
 from robustssl.cell import Task, labels_in_words
 from robustssl.reports.markdown import METRICS
-from robustssl.reports.style import looks
+from robustssl.reports.style import in_figures, looks
 
 
 def draw_curves(found: Sequence[KeyedCurve], score: str) -> Figure:
@@ -77,11 +77,11 @@ def _panels(
     axes = figure.subplots(len(rows), columns, squeeze=False, sharex=True, sharey="row")
     for ((dataset, labels), row), panels in zip(rows.items(), axes, strict=True):
         said = "" if labels is None else f", {labels_in_words(labels)}"
-        panels[0].set_ylabel(f"{dataset}{said}\n{what}")
+        panels[0].set_ylabel(f"{in_figures(str(dataset))}{said}\n{what}")
         for panel, environment in zip(panels, sorted(row), strict=False):
             for curve in row[environment]:
                 draw(panel, curve, look[curve.name])
-            panel.set_title(Task(environment or "", "", None).inconsistency)
+            panel.set_title(in_figures(Task(environment or "", "", None).inconsistency))
             panel.set_xlabel("inconsistency t")
             panel.label_outer()
         for panel in panels[len(row) :]:
@@ -89,7 +89,7 @@ def _panels(
     handles = {line.get_label(): line for panel in axes.flat for line in panel.lines}
     figure.legend(
         [handles[name] for name in names],
-        names,
+        list(map(in_figures, names)),
         loc="outside lower center",
         ncols=_legend_columns(names, width),
         frameon=False,
@@ -115,10 +115,11 @@ def draw_metrics(table: pd.DataFrame) -> Figure:
         rows = rows.sort_values("AUC")
         for name, panel in zip(METRICS, panels, strict=True):
             _draw_intervals(panel, rows, name, look)
-            panel.set_yticks(range(len(rows)), list(rows.method) if name == "AUC" else [])
+            names = map(in_figures, rows.method) if name == "AUC" else ()
+            panel.set_yticks(range(len(rows)), list(names))
             panel.set_ylim(-0.5, len(rows) - 0.5)
             panel.set_xlabel(name)
-        panels[0].set_title(task_in_words(task), loc="left")
+        panels[0].set_title(in_figures(task_in_words(task)), loc="left")
     return figure
 
 
@@ -150,13 +151,14 @@ def draw_ranks(table: pd.DataFrame) -> Figure | None:
     look = looks({name: _methods(table)[name] for name in ranks.index})
     figure = Figure(figsize=(8, 1.3 + 0.13 * len(ranks)), layout="constrained")
     panel = figure.subplots()
+    p_values = wilcoxon_holm(scores)
     critical_difference_diagram(
-        ranks,
-        wilcoxon_holm(scores),
+        ranks.rename(in_figures),
+        p_values.rename(in_figures).rename(in_figures, axis=1),
         ax=panel,
         label_fmt_left="{label} ({rank:.1f})",
         label_fmt_right="({rank:.1f}) {label}",
-        color_palette={name: look[name]["color"] for name in look},
+        color_palette={in_figures(name): look[name]["color"] for name in look},
     )
     p = friedman(scores)
     said = f"Mean rank of AUC over {len(scores)} datasets (1 is best; Friedman p = {p:.2g})"
@@ -187,9 +189,9 @@ def draw_map(table: pd.DataFrame) -> Figure | None:
     figure = Figure(figsize=size, layout="constrained")
     panel, most = figure.subplots(), float(np.nanmax(np.abs(cells.to_numpy()))) or 1.0
     image = panel.imshow(cells, cmap="PuOr_r", vmin=-most, vmax=most, aspect="auto")
-    words = [Task(spec, "", None).inconsistency for spec in cells.columns]
+    words = [in_figures(Task(spec, "", None).inconsistency) for spec in cells.columns]
     panel.set_xticks(range(len(words)), words, rotation=20, ha="right")
-    panel.set_yticks(range(len(cells)), list(cells.index))
+    panel.set_yticks(range(len(cells)), list(map(in_figures, cells.index)))
     panel.grid(visible=False)
     for (y, x), value in np.ndenumerate(cells.to_numpy()):
         if not np.isnan(value):
@@ -211,7 +213,7 @@ def draw_cost(table: pd.DataFrame, seconds: Mapping[str, float]) -> Figure | Non
     for name, look in looks({n: _methods(table)[n] for n in scores.index}).items():
         at = (seconds[name], scores[name])
         panel.plot(*([x] for x in at), **{"marker": "o", **look, "linestyle": "none"})
-        panel.annotate(name, at, (4, 2), textcoords="offset points", fontsize=7)
+        panel.annotate(in_figures(name), at, (4, 2), textcoords="offset points", fontsize=7)
     panel.set_xscale("log")
     panel.set_xlabel("seconds a cell (share of its curve, where nets are trained together)")
     panel.set_ylabel("mean AUC over tasks")

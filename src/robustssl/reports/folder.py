@@ -13,6 +13,7 @@ from robustssl.records.files import read_frame
 from robustssl.records.frame import failures, scored, successes, with_versions
 from robustssl.records.places import shown
 from robustssl.records.results import read
+from robustssl.records.sheets import csv_of
 from robustssl.reports import figures
 from robustssl.reports.latex import latex_of
 from robustssl.reports.markdown import METRICS, beside_reported, page_of
@@ -53,7 +54,7 @@ def report(
         page = page_of(table, detected, [*notes, *_omissions(frame)], score, reported)
         files = {
             "table.md": page,
-            "table.csv": table.to_csv(index=False),
+            "table.csv": csv_of(table),
             "table.json": table.to_json(orient="records", indent=1),
             "table.tex": latex_of(table),
         }

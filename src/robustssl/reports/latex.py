@@ -7,6 +7,7 @@ from tabulate import tabulate
 
 from robustssl.analysis.curves import TASK
 from robustssl.analysis.table import show
+from robustssl.errors import printable
 from robustssl.reports.markdown import AS_IS, shown_columns
 
 
@@ -14,5 +15,8 @@ def latex_of(table: pd.DataFrame) -> str:
     task = [name for name in TASK if table[name].notna().any()]
     table = table.sort_values(TASK, kind="stable")
     columns = pd.concat([table[task].map(show), shown_columns(table, "BOLD({})")], axis=1)
-    text = str(tabulate(columns, headers="keys", tablefmt="latex_booktabs", **AS_IS)) + "\n"
+    text = (
+        str(tabulate(columns.map(printable), headers="keys", tablefmt="latex_booktabs", **AS_IS))
+        + "\n"
+    )
     return re.sub(r"BOLD\(((?:[^()]|\([^()]*\))*)\)", r"\\textbf{\1}", text)

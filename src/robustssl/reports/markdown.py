@@ -10,6 +10,7 @@ from tabulate import tabulate
 
 from robustssl.analysis.curves import TASK, KeyedCurve, curves, task_in_words
 from robustssl.analysis.table import interval_of, metric_table, show, usable
+from robustssl.errors import printable
 from robustssl.records.published import KEYS
 from robustssl.spec import parse
 
@@ -66,12 +67,17 @@ def page_of(
         found = found.sort_values("AUC", ascending=False)
         parts += [_DETECTION, *_tables(found, _detection_columns, "###")]
     if len(reported):
-        beside = tabulate(reported.map(show), headers="keys", tablefmt="github", **AS_IS)
-        parts += [_PUBLISHED, str(beside), ""]
+        parts += [_PUBLISHED, _written(reported.map(show)), ""]
     if notes:
         lines = (" ".join(note.split()) for note in notes)
         parts += ["## Notes\n", *(f"- {html.escape(line, quote=False)}" for line in lines), ""]
-    return "\n".join(parts)
+    return printable("\n".join(parts))
+
+
+def _written(table: pd.DataFrame) -> str:
+    """A table of texts, whose cells end at no | of theirs."""
+    cells = table.map(lambda text: text.replace("|", r"\|"))
+    return str(tabulate(cells, headers="keys", tablefmt="github", **AS_IS))
 
 
 def _tables(table: pd.DataFrame, columns: Any, heading: str) -> Iterator[str]:
@@ -79,7 +85,7 @@ def _tables(table: pd.DataFrame, columns: Any, heading: str) -> Iterator[str]:
     for task, rows in table.groupby(TASK, dropna=False):
         yield f"{heading} {html.escape(task_in_words(task), quote=False)}\n"
         rows = rows.assign(method=[html.escape(name, quote=False) for name in rows.method])
-        yield str(tabulate(columns(rows), headers="keys", tablefmt="github", **AS_IS))
+        yield _written(columns(rows))
         yield ""
 
 

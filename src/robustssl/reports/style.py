@@ -8,7 +8,7 @@ from typing import Any
 
 import matplotlib
 
-from robustssl.errors import InputError
+from robustssl.errors import InputError, printable
 from robustssl.records import catalog
 
 _STYLE = Path(__file__).with_name("robustssl.mplstyle")
@@ -63,6 +63,11 @@ def looks(methods: Mapping[str, bool | None]) -> dict[str, dict[str, Any]]:
             "zorder": 2,
         }
     return found
+
+
+def in_figures(name: str) -> str:
+    """A name that matplotlib writes as it is: a $ in it begins no formula."""
+    return printable(name).replace("$", r"\$")
 
 
 def _place(name: str) -> int:

@@ -21,6 +21,7 @@ from robustssl.records.frame import failures, successes, with_pair, with_version
 from robustssl.records.places import shown
 from robustssl.records.published import KEYS
 from robustssl.records.record import SCORES
+from robustssl.records.sheets import csv_of
 from robustssl.sites.payload import payload
 from robustssl.spec import parse, spell
 
@@ -119,7 +120,7 @@ def _write_pages(
         rows = rows[(rows.labels == task["labels"]) & np.array(drawn)]
         name = task["page"].removesuffix(".html")
         columns = [*KEYS, "t", "seed", *SCORES, "seconds", "key"]
-        rows[columns].to_csv(folder / "records" / f"{name}.csv", index=False)
+        (folder / "records" / f"{name}.csv").write_text(csv_of(rows[columns]), encoding="utf-8")
         (folder / "records" / f"{name}.yaml").write_text(_study(task, rows), encoding="utf-8")
         write(f"tasks/{task['page']}", "task.html", number=i, task=task, file=name)
     for i, method in enumerate(data["methods"]):

@@ -3,6 +3,7 @@
 import re
 import shutil
 import socket
+import sys
 import tempfile
 import threading
 import time
@@ -17,6 +18,8 @@ from robustssl.records.store import Store
 from robustssl.sites.build import site
 
 PAUSE = 3.0  # seconds between looks at the store, at least
+PATIENCE = 10.0  # seconds that a client may take to send its request, or to take a piece of a page
+MOST = 64  # connections at a time
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 _WAITING = """<!doctype html><html lang="en"><meta charset="utf-8">
@@ -35,6 +38,8 @@ class Server(ThreadingHTTPServer):
             self.store = store
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._ended = threading.Event()
+        self._connections = threading.BoundedSemaphore(MOST)
+        self.asking: dict[Any, float] = {}  # who has not sent a whole request yet, since when
         self.top = Path(tempfile.mkdtemp(prefix="robustssl-"))
         self.folder, self.version = self.top, 0
         (self.top / "index.html").write_text(_WAITING, encoding="utf-8")
@@ -66,6 +71,34 @@ class Server(ThreadingHTTPServer):
             if self._ended.wait(max(PAUSE, 5 * (time.monotonic() - began))):
                 return
 
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if self._connections.acquire(blocking=False):
+            self.asking[request] = time.monotonic()
+            super().process_request(request, client_address)
+        else:
+            with suppress(OSError):
+                request.send(b"HTTP/1.0 503 too many connections\r\n\r\n", socket.MSG_DONTWAIT)
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self.asking.pop(request, None)
+            self._connections.release()
+
+    def service_actions(self) -> None:
+        """Hang up on clients that take too long to ask; called twice a second."""
+        for request, since in list(self.asking.items()):
+            if time.monotonic() - since > PATIENCE:
+                with suppress(OSError):
+                    request.shutdown(socket.SHUT_RDWR)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Nothing of a client that went away."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
     def server_close(self) -> None:
         super().server_close()
         self._ended.set()
@@ -74,6 +107,7 @@ class Server(ThreadingHTTPServer):
 
 class _Handler(SimpleHTTPRequestHandler):
     server: Server
+    timeout = PATIENCE
 
     def do_GET(self) -> None:
         self._answer(super().do_GET)
@@ -82,6 +116,7 @@ class _Handler(SimpleHTTPRequestHandler):
         self._answer(super().do_HEAD)
 
     def _answer(self, send: Any) -> None:
+        self.server.asking.pop(self.request, None)
         host = re.sub(r":\d*$", "", self.headers.get("Host", "").lower()).strip("[]")
         if not self.server.open_to_all and host not in LOOPBACK:
             self.send_error(

@@ -23,6 +23,7 @@ from robustssl.analysis.metrics import GRID, check_grid
 from robustssl.cell import Cell, Task
 from robustssl.errors import InputError, unknown
 from robustssl.method import Method
+from robustssl.records.places import shown
 from robustssl.registry.trust import UntrustedError
 from robustssl.spec import parse, spell
 from robustssl.studies.named import named
@@ -243,7 +244,7 @@ def study(source: str | Path | Mapping[str, Any] | Study) -> Study:
     if not path.is_file():
         if path.suffix in (".yaml", ".yml"):
             raise InputError(f"there is no study file {path}")
-        raise unknown("study", str(source), named())
+        raise unknown("study", shown(source), named())
     document = read_study(path)
     return _validated({k: v for k, v in document.items() if k not in SUBMITTED}, str(source))
 

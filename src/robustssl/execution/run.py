@@ -93,7 +93,7 @@ def run(
             watch(len(cells), Console(stderr=True, quiet=not progress)) as seen,
             closing(results),
         ):
-            for records in results:
+            for records, _ in results:
                 opened.add_all([replace(r, method=chosen.methods[r.cell.spec]) for r in records])
                 for record in records:
                     seen.step(record.error is not None)

@@ -87,7 +87,7 @@ def test_study_files(tmp_path):
         studies.study("quikstart")
 
 
-def test_only_what_is_missing_is_run(tmp_path, small, monkeypatch):
+def test_only_what_is_missing_is_run(tmp_path, small, monkeypatch, in_process):
     store = tmp_path / "s.sqlite"
     first = robustssl.run({**small, "algorithms": ["label_spreading"]}, store, workers=1)
     assert (first.cells, first.done, first.missing) == (24, 24, 0)
@@ -113,7 +113,9 @@ def test_a_corrected_algorithm_runs_again_and_the_old_is_stale(tmp_path, small, 
     assert len(robustssl.metrics(store)) == 4
 
 
-def test_failures_are_shown_left_alone_and_retried_on_request(tmp_path, small, monkeypatch):
+def test_failures_are_shown_left_alone_and_retried_on_request(
+    tmp_path, small, monkeypatch, in_process
+):
     store = tmp_path / "s.sqlite"
     doomed = {**small, "algorithms": ["doomed:Fails"], "environments": "feature"}
     first = robustssl.run(doomed, store, workers=1)

@@ -175,3 +175,13 @@ class Unkeepable(Constant):
     def fit(self, X, y):
         self.trained_with_ = {"what": lambda: None}
         return super().fit(X, y)
+
+
+class GatedBeside(Gated):
+    """One that an audit can try."""
+
+    baseline = "supervised_logistic"
+
+
+class EndsBeside(Ends):
+    baseline = "supervised_logistic"

@@ -895,6 +895,7 @@ def test_a_full_disk_leaves_no_part_of_a_checkpoint(tmp_path, monkeypatch):
     monkeypatch.setattr(training, "CHECKPOINT_SECONDS", 0.0)
 
     def full(state, file):
+        file.write(b"half")
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(torch, "save", full)

@@ -78,7 +78,7 @@ def _again(ask: Callable[Concatenate["Store", P], R]) -> Callable[Concatenate["S
     """Ask again where the connection is lost on the way, a few times."""
 
     @wraps(ask)
-    def patient(store: "Store", *args: P.args, **options: P.kwargs) -> R:
+    def patient(store: "Store", /, *args: P.args, **options: P.kwargs) -> R:
         left = _TRIES
         with store._refusals():
             while True:

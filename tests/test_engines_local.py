@@ -1,6 +1,5 @@
 """The local engine: crashes, kills and interrupts lose nothing."""
 
-import ctypes
 import os
 import random
 import resource
@@ -15,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 import works
 import yaml
-from gates import LONG, MANY, alive, stat, wait_for
+from gates import LONG, MANY, alive, as_a_person, children, is_worker, processes, wait_for
 
 import robustssl
 from robustssl.cell import Cell
@@ -40,37 +39,12 @@ def start(study, store):
     )
 
 
-def as_a_person():
-    """Ctrl-C is heard, unlike by a job in the background, and a file that may not be written is
-    not, unlike by root.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if os.getuid() == 0:
-        drop, dac_override = 24, 1
-        ctypes.CDLL(None).prctl(drop, dac_override, 0, 0, 0)
-
-
 def count(store):
     try:
         with robustssl.Store(store, create=False) as opened:
             return len(opened.done())
     except robustssl.InputError:
         return 0
-
-
-def processes():
-    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
-
-
-def children(pid):
-    return [child for child in processes() if (found := stat(child)) and found[1] == pid]
-
-
-def is_worker(pid):
-    """Alive and spawned to work; multiprocessing's own tracker stays."""
-    with suppress(OSError):  # it has just ended
-        return alive(pid) and b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    return False
 
 
 def results(path):

@@ -1,6 +1,7 @@
 """What a run would do, and about how long it would take."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -18,14 +19,14 @@ from robustssl.execution.run import (
     refuse_impossible_options,
 )
 from robustssl.execution.status import Place, place_of, seconds_a_cell, totals_of
-from robustssl.execution.timing import Pace, TimeLeft
+from robustssl.execution.timing import Pace, TimeLeft, is_net
 from robustssl.execution.worker import run_group
 from robustssl.records.record import Record
 from robustssl.records.store import Store, exists
 from robustssl.studies.study import Study, study
 
 TRIAL_SECONDS = 10.0
-STEPS = 20, 60  # of the nets that are tried
+STEPS = 5, 20  # of the nets that are tried
 
 
 @dataclass(frozen=True)
@@ -74,15 +75,22 @@ def plan(
 def _trial(
     cells: Sequence[Cell], known: Mapping[Place, float], pace: Pace, workers: int
 ) -> tuple[str, ...]:
-    """Run one group of each place of unknown length until the time is up; the errors met."""
+    """Run one group of each place of unknown length until the time is up; the errors met. First
+    come all methods in one place, nets after the others, then all of them in another, and so on.
+    """
     unknown: dict[Place, Group] = {}
     for group in groups(cells):
         if place_of(group[0]) not in known:
             unknown.setdefault(place_of(group[0]), group)
+    before: Counter[str] = Counter()
+    turns = {}
+    for place in unknown:
+        turns[place] = before[place[0]], is_net(place[0])
+        before[place[0]] += 1
     ends: list[float] = []
 
     def waiting() -> Iterator[Group]:
-        for group in unknown.values():
+        for group in (unknown[place] for place in sorted(unknown, key=turns.__getitem__)):
             if ends and time.monotonic() > ends[0]:
                 return
             yield group

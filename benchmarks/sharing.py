@@ -41,7 +41,7 @@ def main() -> None:
     for count in asked.processes:
         ended, start = [], time.perf_counter()
         every = curves(asked.curves, asked.budget)
-        for records in run_groups(every, run_group, 1, gpus=[gpu] * count):
+        for records, _ in run_groups(every, run_group, 1, gpus=[gpu] * count):
             assert all(record.error is None for record in records), records[0].error
             ended.append(time.perf_counter() - start)
         rate = 30 * (asked.curves - count) / (ended[-1] - ended[count - 1]) * 3600

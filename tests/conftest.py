@@ -2,20 +2,18 @@
 
 import copy
 import os
-import pwd
 import shutil
-import subprocess
-import tempfile
 import uuid
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
+import servers
 import sqlalchemy as sa
 from gates import Gate
 from hypothesis import HealthCheck, settings
 
 from robustssl import registry
+from robustssl.execution.engines import local
 from robustssl.records import catalog
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -92,37 +90,20 @@ def browser():
 
 
 @pytest.fixture(scope="session")
-def postgres():
-    """The URL of a PostgreSQL server, with a password in it, for as long as the tests run."""
+def server():
+    """A PostgreSQL server, for as long as the tests run; whoever stops it starts it again."""
     if not find_spec("psycopg"):
         missing("psycopg")
-    programs = [shutil.which("pg_ctl"), *map(str, Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))]
-    if not (found := next(filter(None, programs), None)):
+    if servers.programs() is None:
         missing("PostgreSQL")
-    folder, bin_ = Path(tempfile.mkdtemp(prefix="pg")), Path(found).resolve().parent
-    user = None
-    if os.getuid() == 0:  # which a server refuses to be
-        user = next(name for name in ("postgres", "nobody") if name in _users())
-        shutil.chown(folder, user)
-
-    def call(program, *words):
-        command = [bin_ / program, "-D", folder / "data", *words]
-        subprocess.run(command, check=True, capture_output=True, user=user, cwd=folder)
-
-    call("initdb", "-U", "tester", "--auth=trust", "--no-sync")
-    options = f"-c listen_addresses='' -c fsync=off -k {folder}"
-    log = folder / "log"
-    call("pg_ctl", "-o", options, "-l", log, "-w", "start")
-    try:
-        where = {"database": "postgres", "query": {"host": str(folder)}}
-        yield sa.URL.create("postgresql+psycopg", "tester", "secret", **where)
-    finally:
-        call("pg_ctl", "-m", "immediate", "stop")
-        shutil.rmtree(folder)
+    with servers.Server() as started:
+        yield started
 
 
-def _users():
-    return {entry.pw_name for entry in pwd.getpwall()}
+@pytest.fixture(scope="session")
+def postgres(server):
+    """The URL of a PostgreSQL server, with a password in it."""
+    return server.url
 
 
 @pytest.fixture
@@ -145,7 +126,17 @@ def place(request, tmp_path):
 
 
 @pytest.fixture
-def correct(monkeypatch):
+def in_process(monkeypatch):
+    """Groups are run in this process, for tests that change code or look at it at work."""
+
+    def run_groups(groups, work, workers, **_):
+        yield from (local.timed(work, group) for group in groups)
+
+    monkeypatch.setattr(local, "run_groups", run_groups)
+
+
+@pytest.fixture
+def correct(monkeypatch, in_process):
     """Gives a built-in thing another version, as if its code had been corrected."""
 
     def set_version(name, version, kind="algorithm"):

@@ -130,3 +130,58 @@ class Speechless(Constant):
 class Surrogate(Constant):
     def fit(self, X, y):
         raise ValueError("\ud800")
+
+
+class Closes(Constant):
+    """Raises what ends generators, such as those of the engine that runs it."""
+
+    def fit(self, X, y):
+        raise GeneratorExit
+
+
+class Nul(Constant):
+    """Fails with what PostgreSQL cannot keep in a text."""
+
+    def fit(self, X, y):
+        raise ValueError("before\0after")
+
+
+class Wordy(Constant):
+    """Fails with five million characters, and warns with as many."""
+
+    def fit(self, X, y):
+        warnings.warn("w" * 5_000_000, stacklevel=1)
+        raise ValueError("e" * 5_000_000)
+
+
+class Ends(Constant):
+    """Ends its process at once."""
+
+    def fit(self, X, y):
+        os._exit(0)
+
+
+class Forks(Constant):
+    """Forks, and its child returns from `fit` too."""
+
+    def fit(self, X, y):
+        os.fork()
+        return super().fit(X, y)
+
+
+class Unkeepable(Constant):
+    """Says with what it was trained in a form that no store can keep."""
+
+    def fit(self, X, y):
+        self.trained_with_ = {"what": lambda: None}
+        return super().fit(X, y)
+
+
+class GatedBeside(Gated):
+    """One that an audit can try."""
+
+    baseline = "supervised_logistic"
+
+
+class EndsBeside(Ends):
+    baseline = "supervised_logistic"

@@ -1,6 +1,10 @@
-"""Gates: fits wait at them, so that a test, and not a clock, decides how far a run comes."""
+"""Gates: fits wait at them, so that a test, and not a clock, decides how far a run comes. And what
+tests ask of processes.
+"""
 
+import ctypes
 import os
+import signal
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -29,6 +33,31 @@ def alive(pid):
     """Running, not merely a child that nobody has waited for yet."""
     found = stat(pid)
     return found is not None and found[0] != "Z"
+
+
+def processes():
+    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+
+
+def children(pid):
+    return [child for child in processes() if (found := stat(child)) and found[1] == pid]
+
+
+def is_worker(pid):
+    """Alive and spawned to work; multiprocessing's own tracker stays."""
+    with suppress(OSError):  # it has just ended
+        return alive(pid) and b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return False
+
+
+def as_a_person():
+    """Ctrl-C is heard, unlike by a job in the background, and a file that may not be written is
+    not, unlike by root.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if os.getuid() == 0:
+        drop, dac_override = 24, 1
+        ctypes.CDLL(None).prctl(drop, dac_override, 0, 0, 0)
 
 
 class Gate:

@@ -2,7 +2,11 @@
 
 import json
 import math
+import os
 import re
+import signal
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from zipfile import ZipFile
@@ -10,6 +14,7 @@ from zipfile import ZipFile
 import numpy as np
 import pandas as pd
 import pytest
+from gates import LONG, alive, wait_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -592,6 +597,43 @@ def test_a_method_that_fails_is_told_and_the_others_are_measured(monkeypatch):
         measure(pair, np.zeros(89), ["self_trainin"])
 
 
+GATED_AUDIT = """
+import sys, numpy as np
+from test_audits import wine, of_frames, measure
+frame = wine()
+pair = of_frames(frame[::2], frame[1::2].drop(columns="cultivar"), "cultivar")
+measure(pair, np.zeros(89), [sys.argv[1]])
+"""
+
+
+def in_shared_memory(pid):
+    maps = Path(f"/proc/{pid}/maps").read_text().splitlines()
+    return {Path(line.split(None, 5)[5]) for line in maps if "/dev/shm/" in line}
+
+
+@pytest.mark.parametrize("end", ["SIGKILL", "SIGTERM"])
+def test_an_audit_that_is_killed_leaves_nothing(gate, end):
+    learner = gate.learner.replace("Gated", "GatedBeside")
+    script = [sys.executable, "-c", GATED_AUDIT, learner]
+    here = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    audit = subprocess.Popen(script, env=here, cwd=Path(__file__).parent)
+    wait_for(lambda: gate.arrived() or audit.poll() is not None)
+    (worker, *others) = gate.arrived()
+    shared = in_shared_memory(audit.pid) | in_shared_memory(worker)
+    audit.send_signal(getattr(signal, end))
+    audit.wait(LONG)
+    wait_for(lambda: not any(map(alive, [worker, *others])))
+    assert shared
+    wait_for(lambda: not any(path.exists() for path in shared))
+
+
+def test_a_process_of_an_audit_that_ends_is_told():
+    frame = wine()
+    pair = of_frames(frame[::2], frame[1::2].drop(columns="cultivar"), "cultivar")
+    with pytest.raises(InputError, match="a process of the audit ended without a word"):
+        measure(pair, np.zeros(89), ["doomed:EndsBeside"])
+
+
 def test_a_pair_keeps_its_rows_in_a_sample():
     frame = wine()
     pair = of_frames(frame, frame.drop(columns="cultivar"), "cultivar").sample(60, 50)
@@ -675,14 +717,12 @@ def test_a_test_row_is_not_among_the_unlabeled_ones(monkeypatch):
     pair = of_frames(frame, frame.drop(columns="cultivar"), "cultivar")  # every row is in both
     seen = []
 
-    def train(key, pair, fold, free, names):
-        seen.append((set(fold[1]), set(free)))
-        return key, dict.fromkeys(names, 0.5)
+    def train_all(pair, work):
+        for key, fold, free, names in work:
+            seen.append((set(fold[1]), set(free)))
+            yield key, dict.fromkeys(names, 0.5)
 
-    monkeypatch.setattr(audits.gains, "_train", train)
-    monkeypatch.setattr(
-        audits.gains, "Parallel", lambda **_: lambda jobs: [f(*a) for f, a, _ in jobs]
-    )
+    monkeypatch.setattr(audits.gains, "_train_all", train_all)
     measure(pair, np.zeros(178), ["self_training"])
     assert len(seen) == STEPS
     assert all(test.isdisjoint(free) and free for test, free in seen)

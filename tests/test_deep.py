@@ -831,6 +831,80 @@ def test_labeled_batches_do_not_depend_on_how_much_is_drawn():
     assert torch.equal(found[0][1], found[1][1])
 
 
+def stopped(folder, step, data):
+    """Models whose training was stopped at a step, which left a checkpoint."""
+
+    def tell(now):
+        if now == step:
+            raise KeyboardInterrupt
+
+    models = [registry.estimator("flexmatch", random_state=s, steps=170) for s in range(2)]
+    with pytest.raises(KeyboardInterrupt):
+        models[0].fit_together(models, data, checkpoints=folder, tell=tell)
+    return models
+
+
+@pytest.mark.parametrize("damage", ["cut short", "empty", "of another shape", "without chance"])
+def test_a_training_whose_checkpoint_cannot_be_read_begins_anew(tmp_path, monkeypatch, damage):
+    monkeypatch.setattr(training, "CHECKPOINT_SECONDS", 0.0)
+    data = [rows(0), rows(1)]
+    models = stopped(tmp_path, 100, data)
+    (file,) = tmp_path.iterdir()
+    saved = torch.load(file, weights_only=True)
+    if damage == "cut short":
+        file.write_bytes(file.read_bytes()[:-1000])
+    elif damage == "empty":
+        file.write_bytes(b"")
+    elif damage == "of another shape":
+        torch.save({**saved, "tensors": {**saved["tensors"], "failed": torch.zeros(9, 9)}}, file)
+    else:
+        torch.save({**saved, "chance": "[]"}, file)
+    steps = []
+    assert (
+        models[0].fit_together(models, data, checkpoints=tmp_path, tell=steps.append) == [None] * 2
+    )
+    assert steps == [50, 100, 150, 170]
+    whole = [registry.estimator("flexmatch", random_state=s, steps=170) for s in range(2)]
+    fit(whole, data)
+    for a, b in zip(whole, models, strict=True):
+        assert torch.equal(a.model_.params, b.model_.params)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_trainings_that_write_one_checkpoint_do_not_disturb_each_other(tmp_path, monkeypatch):
+    """The second writes, and ends, while the first has written a half."""
+    monkeypatch.setattr(training, "CHECKPOINT_SECONDS", 0.0)
+    data = [rows(0), rows(1)]
+    models = stopped(tmp_path, 50, data)
+    real, first = torch.save, []
+
+    def slow(state, file):
+        if not first:
+            first.append(True)
+            file.write(b"half")
+            other = [registry.estimator("flexmatch", random_state=s, steps=170) for s in range(2)]
+            assert other[0].fit_together(other, data, checkpoints=tmp_path) == [None] * 2
+            tmp_path.rmdir()
+        real(state, file)
+
+    monkeypatch.setattr(torch, "save", slow)
+    assert models[0].fit_together(models, data, checkpoints=tmp_path) == [None] * 2
+
+
+def test_a_full_disk_leaves_no_part_of_a_checkpoint(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "CHECKPOINT_SECONDS", 0.0)
+
+    def full(state, file):
+        file.write(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(torch, "save", full)
+    models = [registry.estimator("flexmatch", random_state=s, steps=170) for s in range(2)]
+    with pytest.raises(OSError, match="No space left"):
+        models[0].fit_together(models, [rows(0), rows(1)], checkpoints=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_checkpoint_is_of_this_training_alone(tmp_path):
     def name(seed=0, rows_=30, **params):
         model = registry.estimator("fixmatch", random_state=seed, **params)

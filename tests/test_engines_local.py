@@ -1,6 +1,5 @@
 """The local engine: crashes, kills and interrupts lose nothing."""
 
-import ctypes
 import os
 import random
 import resource
@@ -15,12 +14,12 @@ import pytest
 import sqlalchemy as sa
 import works
 import yaml
-from gates import LONG, MANY, alive, stat, wait_for
+from gates import LONG, MANY, alive, as_a_person, children, is_worker, processes, wait_for
 
 import robustssl
 from robustssl.cell import Cell
 from robustssl.execution.engines import local
-from robustssl.execution.engines.local import run_groups
+from robustssl.execution.engines.local import Done, run_groups
 from robustssl.execution.limits import Limits
 
 HERE = Path(__file__).parent
@@ -40,34 +39,12 @@ def start(study, store):
     )
 
 
-def as_a_person():
-    """Ctrl-C is heard, unlike by a job in the background, and a file that may not be written is
-    not, unlike by root.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if os.getuid() == 0:
-        drop, dac_override = 24, 1
-        ctypes.CDLL(None).prctl(drop, dac_override, 0, 0, 0)
-
-
 def count(store):
     try:
         with robustssl.Store(store, create=False) as opened:
             return len(opened.done())
     except robustssl.InputError:
         return 0
-
-
-def children(pid):
-    every = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
-    return [child for child in every if (found := stat(child)) and found[1] == pid]
-
-
-def is_worker(pid):
-    """Alive and spawned to work; multiprocessing's own tracker stays."""
-    with suppress(OSError):  # it has just ended
-        return alive(pid) and b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    return False
 
 
 def results(path):
@@ -280,8 +257,42 @@ def test_a_worker_that_dies_is_an_error_of_its_cell_alone(tmp_path, small):
     assert (failed.algorithm, failed.t) == ("doomed:Crashes", 1.0)
 
 
+def test_a_method_that_ends_the_only_worker_fails_and_no_more(tmp_path, small):
+    study = {**small, "algorithms": ["doomed:Ends", "label_spreading"], "environments": "label"}
+    got = robustssl.run({**study, "seeds": 1}, tmp_path / "s.sqlite", workers=1, progress=False)
+    assert (got.done, got.failed, got.missing) == (3, 3, 0)
+    assert got.failures == {local._DIED: 3}
+
+
+def test_a_method_that_forks_leaves_no_process_and_no_second_record(tmp_path, small):
+    study = {**small, "algorithms": "doomed:Forks", "environments": "label", "seeds": 2}
+    before = set(processes())
+    got = robustssl.run(study, tmp_path / "s.sqlite", workers=1, progress=False)
+    assert (got.done, got.failed, got.missing) == (6, 0, 0)
+    wait_for(lambda: not any(map(is_worker, set(processes()) - before)))
+
+
+def curve(cells_):
+    """One group of many cells."""
+    return tuple(cell for (cell,) in cells_)
+
+
+def test_of_a_curve_only_the_cell_that_ends_its_process_fails():
+    done = run_groups([curve(cells(7))], partial(works.die_with, seed=4), 1)
+    told = {r.cell.seed: r.error for records, _ in done for r in records}
+    assert sorted(told) == [*range(7)]
+    assert [seed for seed, error in told.items() if error == local._DIED] == [4]
+
+
+def test_a_curve_whose_process_is_killed_twice_is_done_all_the_same(tmp_path):
+    done = run_groups([curve(cells(7))], partial(works.die_twice, folder=tmp_path), 1)
+    told = {r.cell.seed: r.error for records, _ in done for r in records}
+    assert sorted(told) == [*range(7)]
+    assert local._DIED not in told.values()
+
+
 def test_memory_that_ends_outside_of_a_cell_is_an_error_of_its_group_alone():
-    told = {r.cell.seed: r.error for (r,) in run_groups(cells(4), works.run_out_of_memory, 2)}
+    told = {r.cell.seed: r.error for (r,), _ in run_groups(cells(4), works.run_out_of_memory, 2)}
     assert sorted(told) == [*range(4)]
     assert [seed for seed, error in told.items() if "MemoryError" in error] == [0]
 
@@ -289,7 +300,7 @@ def test_memory_that_ends_outside_of_a_cell_is_an_error_of_its_group_alone():
 def test_after_a_death_all_workers_work_again(tmp_path):
     """Or the groups that wait for each other would wait forever."""
     work = partial(works.die_then_meet, folder=tmp_path)
-    told = {r.cell.seed: r.error for (r,) in run_groups(cells(8), work, 2)}
+    told = {r.cell.seed: r.error for (r,), _ in run_groups(cells(8), work, 2)}
     assert [seed for seed, error in told.items() if "WorkerDied" in error] == [0]
     assert sorted(told) == [*range(8)]
     for pair in ((4, 5), (6, 7)):
@@ -314,7 +325,7 @@ def test_a_worker_uses_one_thread_whatever_it_loads(monkeypatch):
     pytest.importorskip("xgboost")
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
-    ((record,),) = run_groups(cells(1), works.count_threads, 2)
+    (((record,), _),) = run_groups(cells(1), works.count_threads, 2)
     assert record.error == "{1}"
     assert os.environ["OMP_NUM_THREADS"] == "7"
     assert "OPENBLAS_NUM_THREADS" not in os.environ
@@ -326,7 +337,7 @@ def test_a_process_for_each_gpu_trains_the_nets(tmp_path, monkeypatch):
     told = {"fixmatch": {}, "self_training": {}}
     groups = [*cells(6, "fixmatch"), *cells(4)]
     work = partial(works.meet, folder=tmp_path)
-    for (record,) in run_groups(groups, work, 2, gpus=["3", "5"]):
+    for (record,), _ in run_groups(groups, work, 2, gpus=["3", "5"]):
         told[record.cell.algorithm][record.cell.seed] = tuple(record.error.split())
     nets, rest = told.values()
     assert (len(nets), len(rest)) == (6, 4)
@@ -349,7 +360,7 @@ def test_a_share_of_a_gpu_is_a_process_more(tmp_path, small, monkeypatch):
 
     def seen(groups, work, workers, gpus, limits):
         asked.append(gpus)
-        yield from map(work, groups)
+        yield from (Done(work(group), 0.0) for group in groups)
 
     monkeypatch.setattr("robustssl.execution.engines.local.gpus", lambda: ["0", "1"])
     monkeypatch.setattr("robustssl.execution.engines.local.run_groups", seen)

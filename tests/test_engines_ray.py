@@ -1,6 +1,7 @@
 """The same study on a Ray cluster: here, on two nodes, and when a node or a worker dies."""
 
 import threading
+from functools import partial
 
 import pytest
 import works
@@ -53,11 +54,32 @@ def test_two_nodes_one_of_which_dies(tmp_path, gate):
 @pytest.mark.slow
 def test_a_cluster_of_ones_own_and_a_group_that_kills_its_worker():
     """It is tried four times, and fails alone."""
-    told = {record.cell.seed: record.error for (record,) in run_groups(GROUPS, works.die, 2)}
+    told = {record.cell.seed: record.error for (record,), _ in run_groups(GROUPS, works.die, 2)}
     assert told.pop(0).startswith("WorkerCrashedError")
     assert {*told} == {1, 2, 3}
     assert not any("Error" in error for error in told.values())
     assert not ray.is_initialized()
+
+
+@pytest.mark.slow
+def test_of_a_curve_only_the_cell_that_ends_its_process_fails(monkeypatch):
+    monkeypatch.setattr("robustssl.execution.engines.ray.RETRIES", 0)
+    group = tuple(cell for (cell,) in GROUPS)
+    done = run_groups([group], partial(works.die_with, seed=2), 2)
+    told = {r.cell.seed: r.error for records, _ in done for r in records}
+    assert sorted(told) == [0, 1, 2, 3]
+    assert [s for s, error in told.items() if error.startswith("WorkerCrashedError")] == [2]
+
+
+@pytest.mark.parametrize("error", [OSError("no space"), TimeoutError(), KeyError("x" * 10_000)])
+def test_a_ray_that_does_not_start_is_a_sentence(error, monkeypatch):
+    def refuse(*_, **__):
+        raise error
+
+    monkeypatch.setattr(ray, "init", refuse)
+    with pytest.raises(InputError, match="cannot reach or start a Ray cluster on this") as caught:
+        list(run_groups(GROUPS, works.tell, 2))
+    assert len(str(caught.value)) < 2_200
 
 
 def test_a_cluster_of_ones_own_has_as_many_processors_as_workers(monkeypatch):

@@ -77,7 +77,7 @@ def offered(monkeypatch):
         cached.cache_clear()
 
 
-def test_an_installed_package_offers_names(offered, tmp_path, small):
+def test_an_installed_package_offers_names(offered, tmp_path, small, in_process):
     assert "vote" in registry.names("algorithm")
     assert registry.algorithm("vote").__name__ == "NeighbourVote"
     assert registry.algorithm("tsvm").__name__ == "TSVM"  # what comes with robustssl stays

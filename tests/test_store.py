@@ -16,6 +16,7 @@ import robustssl.records.schema
 from robustssl import Cell, InputError, Record, Store, registry
 from robustssl.cli import app
 from robustssl.records import catalog
+from robustssl.records import store as stores
 from robustssl.records.frame import with_versions
 from robustssl.records.results import read
 
@@ -282,6 +283,57 @@ def test_a_lost_connection_is_made_again(database):
             connection.exec_driver_sql(f"{end} '{name}' AND pid <> pg_backend_pid()")
         assert store.add(replace(RECORD, cell=replace(CELL, seed=1)))
         assert len(store.done()) == 2
+
+
+class Clock:
+    """Time that passes only where somebody sleeps; what happens after so many seconds."""
+
+    def __init__(self, after, event):
+        self.now, self.after, self.event = 0.0, after, event
+
+    def monotonic(self):
+        return self.now
+
+    def sleep(self, seconds):
+        before, self.now = self.now, self.now + seconds
+        if before < self.after <= self.now:
+            self.event()
+
+
+def test_a_server_that_restarts_is_waited_for(server, database, monkeypatch, capsys):
+    with Store(database) as store:
+        store.add(RECORD)
+        server.stop()
+        monkeypatch.setattr(stores, "time", Clock(3, server.start))
+        assert store.add(replace(RECORD, cell=replace(CELL, seed=1)))
+        server.stop()
+        monkeypatch.setattr(stores, "time", Clock(3, server.start))
+        assert len(store.done()) == 2
+        server.stop()
+        monkeypatch.setattr(stores, "time", Clock(3, server.start))
+        with Store(database) as again:
+            assert len(again) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 3
+    assert set(said) == {
+        f"robustssl: the store {store.place} does not answer; trying again for 60 s"
+    }
+
+
+def test_a_server_is_not_waited_for_for_ever_nor_one_that_never_was(server, database, monkeypatch):
+    clock = Clock(1e9, None)
+    monkeypatch.setattr(stores, "time", clock)
+    with pytest.raises(InputError, match="No such file"):
+        Store(database.replace("host=", "host=/nowhere"))
+    assert clock.now == 0
+    with Store(database) as store:
+        server.stop()
+        try:
+            with pytest.raises(InputError, match="cannot be used"):
+                store.done()
+        finally:
+            server.start()
+    assert 60 <= clock.now < 70
 
 
 def test_a_password_is_never_shown(database, tmp_path):

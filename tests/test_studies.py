@@ -9,10 +9,12 @@ from robustssl import InputError, registry
 from robustssl.cell import Task
 from robustssl.execution import plan as plans
 from robustssl.execution import run as runs
+from robustssl.execution.engines import local
 from robustssl.execution.groups import groups
-from robustssl.execution.run import _longest_first
 from robustssl.execution.status import place_of, seconds_a_cell, totals_of
+from robustssl.execution.timing import in_order
 from robustssl.records import catalog
+from robustssl.records.record import Record
 from robustssl.spec import parse
 from robustssl.studies import study as studies
 
@@ -88,7 +90,7 @@ def test_study_files(tmp_path):
         studies.study("quikstart")
 
 
-def test_only_what_is_missing_is_run(tmp_path, small, monkeypatch):
+def test_only_what_is_missing_is_run(tmp_path, small, monkeypatch, in_process):
     store = tmp_path / "s.sqlite"
     first = robustssl.run({**small, "algorithms": ["label_spreading"]}, store, workers=1)
     assert (first.cells, first.done, first.missing) == (24, 24, 0)
@@ -114,7 +116,9 @@ def test_a_corrected_algorithm_runs_again_and_the_old_is_stale(tmp_path, small, 
     assert len(robustssl.metrics(store)) == 4
 
 
-def test_failures_are_shown_left_alone_and_retried_on_request(tmp_path, small, monkeypatch):
+def test_failures_are_shown_left_alone_and_retried_on_request(
+    tmp_path, small, monkeypatch, in_process
+):
     store = tmp_path / "s.sqlite"
     doomed = {**small, "algorithms": ["doomed:Fails"], "environments": "feature"}
     first = robustssl.run(doomed, store, workers=1)
@@ -152,21 +156,25 @@ def test_predictions_are_kept_on_request(tmp_path, small):
             assert all((r.predictions is not None) == keep for r in store.records())
 
 
-def test_a_plan_counts_and_estimates_and_writes_nothing(tmp_path, small, monkeypatch):
-    """Trials end when ten seconds have gone by: here, where a cell takes 1.5, after three of the
-    four groups.
+def test_a_plan_counts_and_estimates_and_writes_nothing(tmp_path, small, monkeypatch, in_process):
+    """Trials end when ten seconds have gone by since the first: here, where a group takes 6, after
+    three of the four. A cell takes a second of the 6, whatever its group.
     """
-    took, real = [], plans.run_group
-    now = SimpleNamespace(monotonic=lambda: sum(took), perf_counter=lambda: sum(took))
-    monkeypatch.setattr(plans, "time", now)
-    monkeypatch.setattr(
-        plans, "run_group", lambda group: (took.append(1.5 * len(group)), real(group))[1]
-    )
+    took = []
+    monkeypatch.setattr(plans, "time", SimpleNamespace(monotonic=lambda: sum(took)))
+    monkeypatch.setattr(local, "time", SimpleNamespace(perf_counter=lambda: sum(took)))
+
+    def work(group):
+        took.append(6)
+        return [Record(cell, (1, 1, 1), {"accuracy": 1.0}, seconds=1.0) for cell in group]
+
+    monkeypatch.setattr(plans, "try_group", work)
     store = tmp_path / "s.sqlite"
     plan = robustssl.plan(small, store, workers=2)
     assert (plan.cells, plan.done, plan.left, plan.workers) == (48, 0, 48, 2)
     assert len(took) == 3
-    assert plan.seconds == pytest.approx(48 * 1.5 / 2)
+    beside = 3  # the least, of groups of 3 cells and of 1
+    assert plan.seconds == pytest.approx((48 * 1 + (8 + 24) * beside) / 2)
     assert not store.exists()
     robustssl.run(small, store, workers=1)
     after = robustssl.plan({**small, "seeds": 5}, store, workers=1)
@@ -320,14 +328,13 @@ def test_long_groups_start_first_from_what_the_store_knows(small, tmp_path):
     assert set(known) == {place_of(cell) for cell in cells}
     slow, *quick = sorted(known)
     known = {**dict.fromkeys(quick, 0.1), slow: 5.0}
-    ordered = list(_longest_first(groups(cells), known))
+    ordered = list(in_order(cells, known))
     first = [place_of(group[0]) == slow for group in ordered]
     assert first == sorted(first, reverse=True)
     assert sorted(ordered, key=str) == sorted(groups(cells), key=str)
     del known[slow]
-    strange = [place_of(group[0]) == slow for group in _longest_first(groups(cells), known)]
+    strange = [place_of(group[0]) == slow for group in in_order(cells, known)]
     assert strange == first
-    assert list(_longest_first(groups(cells), {})) == list(groups(cells))
 
 
 def test_a_study_of_parts_has_the_curves_of_each_once():

@@ -165,12 +165,32 @@ def test_randomness_of_the_algorithm_does_not_depend_on_t(t, monkeypatch):
 
 
 def test_whatever_a_learner_raises_is_its_own_failure(tmp_path, small):
-    names = ("Interrupts", "Speechless", "Surrogate", "Own")
+    names = ("Interrupts", "Speechless", "Surrogate", "Own", "Closes", "Unkeepable")
     study = {**small, "algorithms": [*(f"doomed:{n}" for n in names), "supervised_logistic"]}
     study |= {"environments": "label", "seeds": 1}
     got = robustssl.run(study, tmp_path / "s.sqlite", workers=2, progress=False)
-    assert (got.done, got.failed, got.missing) == (3, 12, 0)
+    assert (got.done, got.failed, got.missing) == (3, 18, 0)
     assert set(got.failures.values()) == {3}
+
+
+def test_a_nul_in_an_error_is_spelt_out(place, small):
+    study = {**small, "algorithms": ["doomed:Nul", "supervised_logistic"]}
+    study |= {"environments": "label", "seeds": 1}
+    got = robustssl.run(study, place, workers=1, progress=False)
+    assert (got.done, got.failed, got.missing) == (3, 3, 0)
+    assert got.failures == {r"ValueError: before\x00after": 3}
+
+
+def test_texts_that_a_method_leaves_are_bounded():
+    (record,) = run_group((Cell("doomed:Wordy", "label", "wine", 5, 0.0, 0),))
+    assert record.error.startswith("ValueError: eee")
+    assert record.error.endswith("... (5,000,012 characters)")
+    assert len(record.error) < 2_100
+    assert "in fit" in record.log
+    assert len(record.log) < 20_100
+    (warning,) = record.warnings
+    assert warning.startswith("UserWarning: www")
+    assert len(warning) < 2_100
 
 
 def test_a_curve_has_the_time_of_all_its_cells(monkeypatch):

@@ -1,13 +1,15 @@
 """Whether unlabeled rows help or harm, measured on the user's own labels by cross-validation."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from joblib import Parallel, delayed
 
 from robustssl import registry
 from robustssl.analysis.interval import Interval, student
@@ -17,6 +19,9 @@ from robustssl.audits.model import Model
 from robustssl.audits.rows import Pair, take
 from robustssl.environments import count
 from robustssl.errors import InputError
+from robustssl.execution.engines.local import clean_start, end_pool, pool_of
+from robustssl.execution.run import count_workers
+from robustssl.execution.worker import bounded
 from robustssl.spec import parse
 
 Rows = npt.NDArray[np.intp]
@@ -92,13 +97,13 @@ def measure(
         k = count(t, len(similar))
         free = np.concatenate([different[:k], similar[k:]])
         jobs += [((i, t), tuple(algorithms), free) for i in range(FOLDS)]
-    work = (
-        delayed(_train)(key, pair, fold, free[~np.isin(twins[free], fold[1])], names)
+    work = [
+        (key, fold, free[~np.isin(twins[free], fold[1])], names)
         for key, names, free in jobs
         for fold in [folds[key[0]]]
-    )
+    ]
     found = {}
-    for key, scores in Parallel(n_jobs=-1, return_as="generator_unordered")(work):
+    for key, scores in _train_all(pair, work):
         found[key] = scores
         step()
     reach = float(inconsistent[similar].mean()), float(inconsistent[different].mean())
@@ -154,9 +159,10 @@ def accuracy_alone(pair: Pair, algorithm: str) -> float:
     """The cross-validated accuracy of an algorithm that uses the labeled rows only."""
     folds, _ = _folds(pair)
     none = np.empty(0, np.intp)
-    work = (delayed(_train)(None, pair, fold, none, [algorithm]) for fold in folds)
-    found = [scores[algorithm] for _, scores in Parallel(n_jobs=-1)(work)]
-    return float(np.mean([score for score in found if not isinstance(score, str)]))
+    work = [(place, fold, none, [algorithm]) for place, fold in enumerate(folds)]
+    found = dict(_train_all(pair, work))
+    scores = [found[place][algorithm] for place in sorted(found)]
+    return float(np.mean([score for score in scores if not isinstance(score, str)]))
 
 
 def baseline_of(algorithm: str) -> str:
@@ -181,9 +187,43 @@ def pools(inconsistent: npt.NDArray[np.float64], n: int) -> tuple[Rows, Rows]:
     return similar, different
 
 
+Job = tuple[Any, tuple[Rows, Rows], Rows, Sequence[str]]  # key, fold, unlabeled rows, algorithms
+Trained = tuple[Any, dict[str, float | str]]
+
+
+def _train_all(pair: Pair, work: Sequence[Job]) -> Iterator[Trained]:
+    """What `_train` gives for each job, as it comes, from processes on all cores."""
+    pool = pool_of(count_workers(None, len(work)), prepare=partial(_keep, pair))
+    at_work = True
+    try:
+        with clean_start():
+            running = [pool.submit(_train_kept, job) for job in work]
+        for future in as_completed(running):
+            yield future.result()
+        at_work = False
+    except BrokenProcessPool as error:
+        raise InputError("a process of the audit ended without a word (out of memory?)") from error
+    finally:
+        end_pool(pool, at_work)
+
+
+_kept: Pair  # in a worker process
+
+
+def _keep(pair: Pair) -> None:
+    """Keep the rows, which all jobs of this process need."""
+    global _kept
+    _kept = pair
+
+
+def _train_kept(job: Job) -> Trained:
+    key, fold, free, names = job
+    return key, _train(_kept, fold, free, names)
+
+
 def _train(
-    key: Any, pair: Pair, fold: tuple[Rows, Rows], free: Rows, names: Sequence[str]
-) -> tuple[Any, dict[str, float | str]]:
+    pair: Pair, fold: tuple[Rows, Rows], free: Rows, names: Sequence[str]
+) -> dict[str, float | str]:
     """The accuracy of each algorithm in a fold, or the error that it raised."""
     labeled = take(pair.labeled, fold[0])
     unlabeled = take(pair.unlabeled, free) if len(free) else None
@@ -194,5 +234,5 @@ def _train(
             right = model.predict(take(pair.labeled, fold[1])) == pair.y[fold[1]]
             scores[name] = float(right.mean())
         except Exception as error:
-            scores[name] = f"{type(error).__name__}: {error}"
-    return key, scores
+            scores[name] = bounded(f"{type(error).__name__}: {error}")
+    return scores

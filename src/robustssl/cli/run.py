@@ -149,7 +149,11 @@ def status(
 
 def _print_plan(plan: Any) -> None:
     workers = "1 worker" if plan.workers == 1 else f"{plan.workers} workers"
-    about = f", about {duration(plan.seconds)} with {workers}" if plan.left else ""
+    about = ""
+    if plan.left and plan.seconds is None:
+        about = "; how long that takes is not known yet"
+    elif plan.left:
+        about = f", about {duration(plan.seconds)} with {workers}"
     say(f"{plan.cells} cells: {plan.done} done, {plan.failed} failed, {plan.left} to run{about}.")
     for problem in plan.problems:
         warn(f"A trial cell failed: {problem}")

@@ -1,6 +1,8 @@
 """Files from which a training that was killed continues."""
 
+import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,6 @@ from torch import Tensor
 from robustssl.data import digest
 from robustssl.deep.batches import Problem
 from robustssl.deep.stack import Stack
-from robustssl.errors import InputError
 
 
 def checkpoint_file(folder: Path, model: Any, problems: Sequence[Problem]) -> Path:
@@ -23,12 +24,30 @@ def checkpoint_file(folder: Path, model: Any, problems: Sequence[Problem]) -> Pa
     return folder / f"{digest(about, *arrays)[:32]}.pt"
 
 
+class UnreadableError(Exception):
+    """A checkpoint cannot be read, and was removed; the stack may have been changed."""
+
+
 def save(stack: Stack, file: Path) -> None:
-    """Write the whole file, then give it its name, so that it is complete or absent."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    part = file.with_suffix(".part")
-    torch.save({"tensors": _tensors(stack), "chance": stack.batches.save()}, part)
-    part.replace(file)
+    """Write the whole file, then give it its name, so that it is complete or absent. Another run
+    may train the same: it writes a file of its own, and may remove the folder when it is done.
+    """
+    state = {"tensors": _tensors(stack), "chance": stack.batches.save()}
+    part = file.with_suffix(f".{uuid.uuid4().hex}.part")
+    with suppress(FileNotFoundError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with part.open("wb") as opened:
+                torch.save(state, opened)
+            part.replace(file)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def remove(file: Path) -> None:
+    """Remove a checkpoint, and what was left of it by processes that were killed as they wrote."""
+    for path in (file, *file.parent.glob(f"{file.stem}.*.part")):
+        path.unlink(missing_ok=True)
 
 
 def load(stack: Stack, file: Path) -> None:
@@ -39,11 +58,11 @@ def load(stack: Stack, file: Path) -> None:
             tensor.copy_(saved["tensors"][name])
         stack.done = int(stack.step_number)
         stack.batches.load(saved["chance"], stack.done)
+    except torch.OutOfMemoryError:
+        raise
     except Exception as error:
-        file.unlink()
-        raise InputError(
-            f"the checkpoint {file.name} cannot be read and was removed: try again"
-        ) from error
+        file.unlink(missing_ok=True)
+        raise UnreadableError(file.name) from error
 
 
 def _tensors(stack: Stack) -> dict[str, Tensor]:

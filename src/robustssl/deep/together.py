@@ -13,7 +13,7 @@ import torch
 from robustssl import registry
 from robustssl.classifier import Codes, Matrix, labeled_part
 from robustssl.deep.batches import Problem
-from robustssl.deep.checkpoints import checkpoint_file, save
+from robustssl.deep.checkpoints import UnreadableError, checkpoint_file, remove, save
 from robustssl.deep.device import precision_of
 from robustssl.deep.net import Headed, Whole
 from robustssl.deep.stack import Stack
@@ -120,7 +120,7 @@ class Training:
         results = [result for part in parts for result in self._stack(part)]
         for part in parts:
             if (file := self._checkpoint(part)) is not None:
-                file.unlink(missing_ok=True)
+                remove(file)
         return results
 
     def _stack(self, problems: Sequence[Problem]) -> list[Result]:
@@ -135,7 +135,10 @@ class Training:
 
     def _train(self, problems: Sequence[Problem]) -> list[Result]:
         file, stack = self._checkpoint(problems), self.stack(problems)
-        train(stack, self.how.mode, file, self.how.tell)
+        try:
+            train(stack, self.how.mode, file, self.how.tell)
+        except UnreadableError:
+            return self._train(problems)
         results = stack.results()
         if file is not None and file.exists():
             save(stack, file)  # the process may be killed before the last stack is done

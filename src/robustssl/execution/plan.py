@@ -1,14 +1,16 @@
 """What a run would do, and about how long it would take."""
 
 import time
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from robustssl import registry
 from robustssl.cell import Cell
+from robustssl.execution.engines import local
 from robustssl.execution.groups import Group, are_nets, groups
 from robustssl.execution.run import (
     count_workers,
@@ -17,12 +19,15 @@ from robustssl.execution.run import (
     refuse_impossible_options,
 )
 from robustssl.execution.status import Place, place_of, seconds_a_cell, totals_of
+from robustssl.execution.timing import Pace, TimeLeft, is_net
 from robustssl.execution.worker import run_group
+from robustssl.records.record import Record
 from robustssl.records.store import Store, exists
 from robustssl.registry.trust import trusting
 from robustssl.studies.study import Study, study
 
 TRIAL_SECONDS = 10.0
+STEPS = 5, 20  # of the nets that are tried
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,7 @@ class Plan:
     failed: int
     left: int
     workers: int
-    seconds: float
+    seconds: float | None  # None if it is not known
     problems: tuple[str, ...]  # why cells that were tried failed
     uncounted: tuple[str, ...] = ()  # what the study names in modules that are not trusted
 
@@ -69,35 +74,67 @@ def _plan(chosen: Study, store: str | Path, workers: int | None, retry: bool) ->
             times = seconds_a_cell(totals_of(opened.counts()))
             keys = {registry.key(cell) for cell in every}
             done, failed = len(keys & opened.done()), len(keys & opened.failed())
-    tasks: dict[Place, list[Cell]] = defaultdict(list)
-    for cell in cells:
-        tasks[place_of(cell)].append(cell)
-    tried, problems = _trial({k: v for k, v in tasks.items() if k not in times})
-    times = {**times, **tried}
-    typical = sum(times.values()) / len(times) if times else 0.0
-    total = sum(len(group) * times.get(task, typical) for task, group in tasks.items())
     count = count_workers(workers, len(cells))
-    return Plan(len(every), done, failed, len(cells), count, total / count, problems)
+    pace = Pace(times, count)
+    problems = _trial(cells, times, pace, count)
+    seconds = TimeLeft(groups(cells), pace, count, clock=lambda: 0.0).estimate()
+    return Plan(len(every), done, failed, len(cells), count, seconds, problems)
 
 
-def _trial(tasks: Mapping[Place, Sequence[Cell]]) -> tuple[dict[Place, float], tuple[str, ...]]:
-    """Run one group of each task until the time is up: seconds a cell, and the errors met."""
-    times, problems, start = {}, dict[str, None](), time.monotonic()
-    for task, cells in tasks.items():
-        if time.monotonic() - start > TRIAL_SECONDS:
-            break
-        group, share = _brief(next(groups(cells)))
-        began = time.perf_counter()
-        error = run_group(group)[0].error
-        times[task] = (time.perf_counter() - began) / len(group) / share
-        problems |= {error: None} if error else {}
-    return times, tuple(problems)
+def _trial(
+    cells: Sequence[Cell], known: Mapping[Place, float], pace: Pace, workers: int
+) -> tuple[str, ...]:
+    """Run one group of each place of unknown length until the time is up; the errors met. First
+    come all methods in one place, nets after the others, then all of them in another, and so on.
+    """
+    unknown: dict[Place, Group] = {}
+    for group in groups(cells):
+        if place_of(group[0]) not in known:
+            unknown.setdefault(place_of(group[0]), group)
+    before: Counter[str] = Counter()
+    turns = {}
+    for place in unknown:
+        turns[place] = before[place[0]], is_net(place[0])
+        before[place[0]] += 1
+    ends: list[float] = []
+
+    def waiting() -> Iterator[Group]:
+        for group in (unknown[place] for place in sorted(unknown, key=turns.__getitem__)):
+            if ends and time.monotonic() > ends[0]:
+                return
+            yield group
+
+    problems: dict[str, None] = {}
+    with closing(local.run_groups(waiting(), try_group, workers)) as results:
+        for records, seconds in results:
+            ends = ends or [time.monotonic() + TRIAL_SECONDS]
+            pace.learn(records, seconds)
+            problems |= {record.error: None for record in records if record.error}
+    return tuple(problems)
 
 
-def _brief(group: Group, steps: int = 20) -> tuple[Group, float]:
-    """The group with fewer training steps, if it has steps, and their share of all steps."""
-    all_steps = getattr(registry.estimator(group[0].algorithm, **dict(group[0].params)), "steps", 0)
-    if not are_nets(group) or all_steps <= steps:
-        return group, 1.0
+def try_group(group: Group) -> list[Record]:
+    """The records of a group. Nets are trained for a few steps and for some more, from which
+    follows what all steps take; before that for a few that do not count, since the first training
+    in a process is slower.
+    """
+    model = registry.estimator(group[0].algorithm, **dict(group[0].params))
+    steps = getattr(model, "steps", 0)
+    if not are_nets(group) or steps <= STEPS[1]:
+        return run_group(group)
+    _, less, more = (run_group(_with_steps(group, count)) for count in (STEPS[0], *STEPS))
+    return [
+        replace(b, cell=cell, seconds=_extrapolated(a.seconds, b.seconds, steps))
+        for cell, a, b in zip(group, less, more, strict=True)
+    ]
+
+
+def _extrapolated(less: float, more: float, steps: int) -> float:
+    """The seconds of all steps, which grow in proportion; the rest, such as a start, does not."""
+    each = max(more - less, 0.0) / (STEPS[1] - STEPS[0])
+    return more + each * (steps - STEPS[1])
+
+
+def _with_steps(group: Group, steps: int) -> Group:
     params = tuple(sorted({**dict(group[0].params), "steps": steps}.items()))
-    return tuple(replace(cell, params=params) for cell in group), steps / all_steps
+    return tuple(replace(cell, params=params) for cell in group)

@@ -1,7 +1,7 @@
 """Show progress: a bar on a terminal, elsewhere a line every few seconds."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -11,10 +11,16 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
+    Task,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
+from rich.text import Text
+
+from robustssl.execution.timing import ENOUGH
+
+Left = Callable[[], float | None]
 
 
 class Watch(Protocol):
@@ -24,49 +30,78 @@ class Watch(Protocol):
 
 
 @dataclass
-class Lines:
-    """A plain line at most every `pause` seconds, and one at the end."""
+class _Count:
+    """How many steps are done and failed. `left` gives the seconds that are left or, where they
+    are not known, None; if there is no such function, steps are taken to last equally long.
+    """
 
-    console: Console
     total: int
-    unit: str
-    pause: float = 5.0
+    left: Left | None = None
     done: int = 0
     failed: int = 0
     start: float = field(default_factory=time.monotonic)
+
+    def count(self, failed: bool) -> float:
+        """One step more; how many are done in a second."""
+        self.done += 1
+        self.failed += failed
+        return self.done / max(time.monotonic() - self.start, 1e-9)
+
+    def remaining(self) -> str:
+        """The time that is left, in words."""
+        if self.done == self.total:
+            return "0 s left"
+        left = self.left() if self.left else self._evenly()
+        return "time left not known yet" if left is None else f"about {_duration(left)} left"
+
+    def _evenly(self) -> float | None:
+        if self.done < ENOUGH * self.total:
+            return None
+        return (time.monotonic() - self.start) / self.done * (self.total - self.done)
+
+
+def _duration(seconds: float) -> str:
+    hours, minutes = divmod(round(seconds) // 60, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {round(seconds) % 60} s" if minutes else f"{seconds:.0f} s"
+
+
+@dataclass(kw_only=True)
+class Lines(_Count):
+    """A plain line at most every `pause` seconds, and one at the end."""
+
+    console: Console
+    unit: str
+    pause: float = 5.0
     said: float = field(default_factory=time.monotonic)
 
     def step(self, failed: bool) -> None:
-        self.done += 1
-        self.failed += failed
-        now = time.monotonic()
+        rate, now = self.count(failed), time.monotonic()
         if now - self.said >= self.pause or self.done == self.total:
             self.said = now
-            rate = self.done / max(now - self.start, 1e-9)
-            left = (self.total - self.done) / rate
             self.console.print(
                 f"{self.done}/{self.total} {self.unit}, {_failures(self.failed)}"
-                f"{rate:.1f}/s, {left:.0f} s left",
+                f"{rate:.1f}/s, {self.remaining()}",
                 highlight=False,
             )
 
 
-@dataclass
-class Bar:
+@dataclass(kw_only=True)
+class Bar(_Count):
     progress: Progress
-    total: int
-    done: int = 0
-    failed: int = 0
-    start: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
-        self.task = self.progress.add_task("", total=self.total, failed="", rate=0.0)
+        self.task = self.progress.add_task("", total=self.total, failed="", rate=0.0, count=self)
 
     def step(self, failed: bool) -> None:
-        self.done += 1
-        self.failed += failed
-        rate = self.done / max(time.monotonic() - self.start, 1e-9)
+        rate = self.count(failed)
         self.progress.update(self.task, advance=1, failed=_failures(self.failed), rate=rate)
+
+
+class _Remaining(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        return Text(task.fields["count"].remaining())
 
 
 def _failures(count: int) -> str:
@@ -74,9 +109,11 @@ def _failures(count: int) -> str:
 
 
 @contextmanager
-def watch(total: int, console: Console, unit: str = "cells") -> Iterator[Watch]:
+def watch(
+    total: int, console: Console, unit: str = "cells", left: Left | None = None
+) -> Iterator[Watch]:
     if not console.is_terminal:
-        yield Lines(console, total, unit)
+        yield Lines(total, left, console=console, unit=unit)
         return
     columns = (
         BarColumn(),
@@ -84,8 +121,7 @@ def watch(total: int, console: Console, unit: str = "cells") -> Iterator[Watch]:
         TextColumn(f"{unit}, {{task.fields[failed]}}{{task.fields[rate]:.1f}}/s,"),
         TimeElapsedColumn(),
         TextColumn("gone,"),
-        TimeRemainingColumn(),
-        TextColumn("left"),
+        _Remaining(),
     )
     with Progress(*columns, console=console) as progress:
-        yield Bar(progress, total)
+        yield Bar(total, left, progress=progress)

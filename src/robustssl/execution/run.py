@@ -1,32 +1,30 @@
 """Running the cells of a study that a store lacks."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 
 from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.errors import InputError, unknown
 from robustssl.execution.engines import local
-from robustssl.execution.groups import Group, are_nets, groups
+from robustssl.execution.groups import are_nets, groups
 from robustssl.execution.limits import Limits
 from robustssl.execution.progress import watch
 from robustssl.execution.status import (
     Outline,
-    Place,
     Status,
-    place_of,
     seconds_a_cell,
     status,
     totals_of,
 )
+from robustssl.execution.timing import Pace, TimeLeft, in_order
 from robustssl.execution.worker import run_group
 from robustssl.records.places import url_of
 from robustssl.records.store import Store
@@ -79,38 +77,28 @@ def run(
             checkpoints=checkpoints,
             limits=limits,
         )
-        waiting = _longest_first(groups(cells), seconds_a_cell(totals_of(opened.counts())))
-        count = count_workers(workers, len(cells))
+        known = seconds_a_cell(totals_of(opened.counts()))
+        waiting, count = in_order(cells, known), count_workers(workers, len(cells))
+        gpus: list[str] = []
         if engine == "ray":
             from robustssl.execution.engines import ray
 
             results = ray.run_groups(waiting, work, count, address, gpu_share)
         else:
             nets = any(are_nets((cell,)) for cell in cells)
-            gpus = local.gpus() * int(1 / gpu_share) if nets else []
+            gpus = local.gpus() * int(1 / gpu_share) if nets else gpus
             results = local.run_groups(waiting, work, count, gpus=gpus, limits=limits)
-        with (
-            watch(len(cells), Console(stderr=True, quiet=not progress)) as seen,
-            closing(results),
-        ):
-            for records in results:
+        left = TimeLeft(groups(cells), Pace(known, count), count, len(gpus))
+        console = Console(stderr=True, quiet=not progress)
+        with watch(len(cells), console, left=left.seconds) as seen, closing(results):
+            for records, seconds in results:
                 opened.add_all([replace(r, method=chosen.methods[r.cell.spec]) for r in records])
+                left.done(records, seconds)
                 for record in records:
                     seen.step(record.error is not None)
     with suppress(OSError):
         checkpoints.rmdir()
     return status(store, chosen)
-
-
-def _longest_first(waiting: Iterable[Group], seconds: Mapping[Place, float]) -> Iterable[Group]:
-    """Groups sorted so that long ones do not come last; those of unknown length come first."""
-    if not seconds:
-        return waiting
-
-    def left(group: Group) -> float:
-        return -len(group) * seconds.get(place_of(group[0]), np.inf)
-
-    return sorted(waiting, key=left)
 
 
 def _checkpoints(store: str | Path) -> Path:

@@ -1,6 +1,7 @@
 """A group of cells -> records: split, features, fit, score. `run_group` never raises."""
 
 import multiprocessing
+import os
 import time
 import traceback
 import warnings
@@ -35,12 +36,28 @@ def run_group(
     """One record a cell, an error among them if need be. Long training leaves `checkpoints`."""
     made_with = provenance()
     try:
-        for cell in group:
-            _load(cell)
-        with limits.kept(len(group)):
-            return _run_group(group, keep_predictions, checkpoints)
-    except (OverTime, MemoryError) as error:
+        with _no_fork_returns():
+            for cell in group:
+                _load(cell)
+            with limits.kept(len(group)):
+                return _run_group(group, keep_predictions, checkpoints)
+    except BaseException as error:
+        if _of_a_person(error):
+            raise
         return [_failure(cell, error, made_with) for cell in group]
+
+
+@contextmanager
+def _no_fork_returns() -> Iterator[None]:
+    """If the code inside forks this process, the child ends where that code is done: it must not
+    answer a second time.
+    """
+    process = os.getpid()
+    try:
+        yield
+    finally:
+        if os.getpid() != process:
+            os._exit(1)
 
 
 def _load(cell: Cell) -> None:
@@ -60,7 +77,7 @@ def _run_group(group: Group, keep_predictions: bool, checkpoints: Path | None) -
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         records = _run([cells[0] for cells in alike.values()], keep_predictions, checkpoints)
-    notes = dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught)
+    notes = dict.fromkeys(bounded(f"{w.category.__name__}: {w.message}") for w in caught)
     return [
         _of_cell(replace(record, warnings=tuple(notes)), cell, len(cells))
         for record, cells in zip(records, alike.values(), strict=True)
@@ -90,7 +107,8 @@ class _Job:
     def failing(self) -> Iterator[None]:
         """What goes wrong inside is the record."""
         try:
-            yield
+            with _no_fork_returns():
+                yield
         except BaseException as error:
             _let_through(error)
             self.fail(error)
@@ -101,18 +119,28 @@ class _Job:
 
 def _let_through(error: BaseException) -> None:
     """What is not of the cell: its time is over, or a person stops the run in this process."""
-    person = isinstance(error, KeyboardInterrupt) and multiprocessing.parent_process() is None
-    if person or isinstance(error, OverTime | GeneratorExit):
+    if _of_a_person(error) or isinstance(error, OverTime):
         raise error
+
+
+def _of_a_person(error: BaseException) -> bool:
+    """Whether it is Ctrl-C; worker processes do not hear it."""
+    return isinstance(error, KeyboardInterrupt) and multiprocessing.parent_process() is None
+
+
+def bounded(text: str, most: int = 2_000) -> str:
+    """A text that every store can keep: of at most so many characters, without NUL."""
+    if len(text) > most:
+        text = f"{text[:most]}... ({len(text):,} characters)"
+    return text.encode(errors="backslashreplace").decode().replace("\0", r"\x00")
 
 
 def _failure(cell: Cell, error: BaseException, made_with: Mapping[str, Any]) -> Record:
     try:
-        reason = f"{type(error).__name__}: {error}"
+        reason = bounded(f"{type(error).__name__}: {error}")
     except Exception:
         reason = f"{type(error).__name__}, which cannot say why"
-    log = "".join(traceback.format_exception(error))
-    reason, log = (text.encode(errors="backslashreplace").decode() for text in (reason, log))
+    log = bounded("".join(traceback.format_exception(error)), 20_000)
     method = registry.describe(cell.spec)
     versions = registry.versions(cell)
     return Record(cell, versions, error=reason, provenance=made_with, log=log, method=method)
@@ -159,7 +187,8 @@ def _fit(jobs: Sequence[_Job], checkpoints: Path | None) -> None:
     if jobs and are_nets((jobs[0].cell,)):
         models, rows = [job.model for job in jobs], [(job.split.X, job.split.y) for job in jobs]
         try:
-            errors = jobs[0].model.fit_together(models, rows, checkpoints=checkpoints)
+            with _no_fork_returns():
+                errors = jobs[0].model.fit_together(models, rows, checkpoints=checkpoints)
         except BaseException as error:
             _let_through(error)
             errors = [error] * len(jobs)
@@ -176,7 +205,7 @@ def _score(job: _Job, seconds: float, keep_predictions: bool) -> Record:
     start = time.perf_counter()
     predicted = np.asarray(job.model.predict(job.split.X_test))
     seconds += time.perf_counter() - start
-    return Record(
+    record = Record(
         job.cell,
         registry.versions(job.cell),
         scores=_scores(job.model, job.split, predicted) | _detection(job),
@@ -187,6 +216,8 @@ def _score(job: _Job, seconds: float, keep_predictions: bool) -> Record:
         method=registry.describe(job.cell.spec),
         test_rows=len(job.split.test_rows),
     )
+    record.to_json()  # an error here is of this cell; where it is stored, it would end the run
+    return record
 
 
 def _scores(model: Any, split: Split, predicted: npt.NDArray[Any]) -> dict[str, float]:

@@ -6,11 +6,13 @@ they exist: a process killed anywhere leaves a whole store.
 """
 
 import json
+import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial, wraps
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -38,7 +40,56 @@ from robustssl.records.schema import (
 from robustssl.spec import spell
 
 _MANY = 1000  # records that are read at once
-_TRIES = 5  # to write, where the connection to a server is lost
+_TRIES = 5  # of what is asked of a server, where the connection is lost
+PATIENCE = 60.0  # seconds for a server that was there to come back
+_AWAY = (
+    *("refused", "No such file", "starting up", "shutting down", "in recovery mode"),
+    *("not yet accepting", "closed the connection", "terminating connection", "reset by peer"),
+)
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_reached: set[sa.URL] = set()  # servers that this process was connected to
+
+
+def _connect(store: str, url: sa.URL, dialect: Any, _: Any, words: Any, options: Any) -> Any:
+    """Connect to a server; one that was there before may be restarting, and is waited for."""
+    end, waits = time.monotonic() + PATIENCE, False
+    while True:
+        try:
+            connection = dialect.connect(*words, **options)
+        except dialect.dbapi.OperationalError as error:
+            away = url in _reached and any(reason in str(error) for reason in _AWAY)
+            if not away or time.monotonic() > end:
+                raise
+        else:
+            _reached.add(url)
+            return connection
+        if not waits:
+            wait = f"trying again for {PATIENCE:g} s"
+            print(f"robustssl: the store {store} does not answer; {wait}", file=sys.stderr)
+        waits = True
+        time.sleep(0.5)
+
+
+def _again(ask: Callable[Concatenate["Store", P], R]) -> Callable[Concatenate["Store", P], R]:
+    """Ask again where the connection is lost on the way, a few times."""
+
+    @wraps(ask)
+    def patient(store: "Store", /, *args: P.args, **options: P.kwargs) -> R:
+        left = _TRIES
+        with store._refusals():
+            while True:
+                try:
+                    return ask(store, *args, **options)
+                except sa.exc.DBAPIError as error:
+                    left -= 1
+                    if not error.connection_invalidated or not left:
+                        raise
+                    time.sleep(1)
+
+    return patient
 
 
 class Store:
@@ -50,15 +101,21 @@ class Store:
         self.place = shown(place)
         self._engine = engine_of(place, create)
         self._dialect = self._engine.dialect.name
+        if self._dialect == "postgresql":
+            connect = partial(_connect, self.place, self._engine.url)
+            sa.event.listen(self._engine, "do_connect", connect)
         try:
-            with self._refusals():
-                prepare(self._engine, self.place, create)
+            self._prepare(create)
         except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
         self._engine.dispose()
+
+    @_again
+    def _prepare(self, create: bool) -> None:
+        prepare(self._engine, self.place, create)
 
     def __enter__(self) -> Self:
         return self
@@ -94,19 +151,11 @@ class Store:
         """Commit a record; False if the cell has a success already (the first one stays)."""
         return self.add_all([record]) == 1
 
+    @_again
     def add_all(self, records: Sequence[Record]) -> int:
         """Commit records, all or none; how many are new. A lost connection is made again."""
-        left = _TRIES
-        with self._refusals():
-            while True:
-                try:
-                    with writing(self._engine) as connection:
-                        return sum(self._insert(connection, record) for record in records)
-                except sa.exc.DBAPIError as error:
-                    left -= 1
-                    if not error.connection_invalidated or not left:
-                        raise
-                    time.sleep(1)
+        with writing(self._engine) as connection:
+            return sum(self._insert(connection, record) for record in records)
 
     def _insert(self, connection: sa.Connection, record: Record) -> int:
         kept = [(provenance, shared_provenance(record))]
@@ -131,14 +180,17 @@ class Store:
         """Keys of the cells that have errors only."""
         return self._keys(~success) - self.done()
 
+    @_again
     def _keys(self, condition: sa.ColumnElement[bool]) -> set[str]:
-        with self._refusals(), self._engine.connect() as connection:
+        with self._engine.connect() as connection:
             return set(connection.execute(sa.select(records.c.key).where(condition)).scalars())
 
+    @_again
     def __len__(self) -> int:
-        with self._refusals(), self._engine.connect() as connection:
+        with self._engine.connect() as connection:
             return connection.execute(sa.select(sa.func.count(records.c.id))).scalar_one()
 
+    @_again
     def digests(self, dataset: str) -> set[str]:
         """The sha256 of the data that the records of a dataset were made with."""
         found = sa.select(records.c.dataset_sha256).where(records.c.dataset == dataset, success)
@@ -209,21 +261,24 @@ class Store:
         with self._refusals(), self._engine.connect() as connection:
             return connection.execute(query).scalar_one()
 
+    @_again
     def note(self, name: str, value: Any) -> None:
         """Keep something that belongs to the store, not to a record, under its name."""
         row = {"name": name, "value": json.dumps(value)}
-        with self._refusals(), writing(self._engine) as connection:
+        with writing(self._engine) as connection:
             kept = insert(self._dialect)(meta).values(row)
             connection.execute(kept.on_conflict_do_update(index_elements=["name"], set_=row))
 
+    @_again
     def notes(self, prefix: str) -> list[Any]:
         """What is kept under names that begin so."""
         query = sa.select(meta.c.value).where(meta.c.name.startswith(prefix, autoescape=True))
-        with self._refusals(), self._engine.connect() as connection:
+        with self._engine.connect() as connection:
             found = connection.execute(query.order_by(meta.c.name)).scalars().all()
         with self._parsing():
             return [json.loads(value) for value in found]
 
+    @_again
     def counts(
         self, ts: Sequence[float] | None = None, seeds: Sequence[int] | None = None
     ) -> pd.DataFrame:
@@ -237,10 +292,11 @@ class Store:
             asked = records.c.t.in_(ts) & records.c.seed.in_(seeds)
         sums = [sa.func.sum(sa.case((asked, what), else_=0)) for what in (1, seconds)]
         query = sa.select(*of, *sums, sa.func.avg(seconds)).where(success).group_by(*of)
-        with self._refusals(), self._engine.connect() as connection:
+        with self._engine.connect() as connection:
             rows = connection.execute(query).all()
         return self._spelt(pd.DataFrame(rows, columns=[*names, "cells", "seconds", "each"]))
 
+    @_again
     def frame(self, failed_only: bool = False) -> pd.DataFrame:
         """Every record, or those of cells that have errors only, as a row of the tidy frame (see
         `robustssl.records.frame`).
@@ -252,7 +308,7 @@ class Store:
         if failed_only:
             done = sa.select(records.c.key).where(success)
             query = query.where(~success, records.c.key.not_in(done))
-        with self._refusals(), self._engine.connect() as connection:
+        with self._engine.connect() as connection:
             rows = connection.execute(query).all()
             described, made = (
                 dict(map(tuple, connection.execute(sa.select(table.c.id, table.c.document))))

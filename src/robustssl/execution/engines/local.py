@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import filterfalse, islice
 from types import ModuleType
-
-from threadpoolctl import threadpool_limits
+from typing import NamedTuple
 
 from robustssl import registry
 from robustssl.execution.groups import Group, are_nets
 from robustssl.execution.limits import UNLIMITED, Limits
+from robustssl.execution.worker import bounded
 from robustssl.records.record import Record
 
 _DIED = "WorkerDied: the process ended without a word (out of memory?)"
@@ -31,6 +31,14 @@ LEAVE = 3.0  # seconds that an idle process may take to end
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 Work = Callable[[Group], list[Record]]
+Pool = ProcessPoolExecutor
+
+
+class Done(NamedTuple):
+    """The records of a group, and the seconds that a process was at work on it."""
+
+    records: list[Record]
+    seconds: float
 
 
 def run_groups(
@@ -40,30 +48,37 @@ def run_groups(
     *,
     gpus: Sequence[str] = (),
     limits: Limits = UNLIMITED,
-) -> Generator[list[Record], None, None]:
+) -> Generator[Done, None, None]:
     """The records of each group as they come. Nets go to processes that have one of the `gpus`
-    each, if there are any; a GPU named twice has two. One worker for the rest is this process,
-    unless there are limits that may end it; more are their own.
+    each, if there are any; a GPU named twice has two. No group is run in this process, since what
+    ends a process, ends a worker then.
     """
-    if workers == 1 and not gpus and limits == UNLIMITED:
-        with threadpool_limits(1):
-            yield from map(work, groups)
-        return
+    lanes = []
     if gpus:
         every = list(groups)
         nets, groups = filter(are_nets, every), filterfalse(are_nets, every)
         lanes = [_Lane(nets, work, 1, gpu) for gpu in gpus]
-    else:
-        lanes = []
     lanes.append(_Lane(iter(groups), work, workers))
     try:
         while running := _refill(lanes):
             finished, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in sorted(finished, key=lambda future: future.exception() is not None):
+            in_order = filter(finished.__contains__, running)
+            for future in sorted(in_order, key=lambda future: future.exception() is not None):
                 yield from running[future].take(future, limits)
     finally:
         for lane in lanes:
             lane.close()
+
+
+def timed(work: Work, group: Group) -> Done:
+    start = time.perf_counter()
+    records = work(group)
+    return Done(records, time.perf_counter() - start)
+
+
+def halves(group: Group) -> list[Group]:
+    middle = len(group) // 2
+    return [group[:middle], group[middle:]]
 
 
 def gpus() -> list[str]:
@@ -75,13 +90,14 @@ def gpus() -> list[str]:
     return names[:count] if names != [""] else list(map(str, range(count)))
 
 
-Running = Future[list[Record]]
+Running = Future[Done]
 
 
 @dataclass
 class _Lane:
     """Processes that take groups from one queue. If one dies, those that were in flight are run
-    again one at a time, so that the one which brings its process down is known.
+    again one at a time, so that the one which brings its process down is known. Its halves are
+    run then, and so on, until it is known which cell does.
     """
 
     waiting: Iterator[Group]
@@ -107,28 +123,21 @@ class _Lane:
     def _submit(self, group: Group) -> None:
         """Submit a group. If the pool is broken already, its future says so, as it would later."""
         if self.pool is None:
-            self.pool = ProcessPoolExecutor(
-                self.workers,
-                mp_context=multiprocessing.get_context("spawn"),
-                initializer=_start_worker,
-                initargs=(self.gpu,),
-            )
+            self.pool = pool_of(self.workers, self.gpu)
         try:
             with clean_start():
-                future = self.pool.submit(self.work, group)
+                future = self.pool.submit(timed, self.work, group)
         except BrokenProcessPool as error:
             future = Future()
             future.set_exception(error)
         self.running[future] = group
 
-    def take(self, future: Running, limits: Limits) -> Iterator[list[Record]]:
+    def take(self, future: Running, limits: Limits) -> Iterator[Done]:
         """The records of a group, or none yet if its process died."""
         if future not in self.running:
             return  # went down with another
         try:
-            records = future.result()
-        except MemoryError as error:  # when a group was received, or its records were sent
-            records = _failures(self.running[future], f"MemoryError: {error}")
+            done = future.result()
         except BrokenProcessPool:
             groups = list(self.running.values())
             self.close()
@@ -136,27 +145,50 @@ class _Lane:
                 self.suspects = groups
                 return
             (group,), taken = groups, time.monotonic() - self.began
-            reason = _STUCK if taken >= limits.patience(len(group)) else _DIED
-            records = _failures(group, reason)
+            stuck = taken >= limits.patience(len(group))
+            if len(group) > 1 and not stuck:
+                self.suspects[:0] = halves(group)
+                return
+            done = failures(group, _STUCK if stuck else _DIED)
+        except Exception as error:  # when a group was received, or its records were sent
+            done = failures(self.running[future], f"{type(error).__name__}: {error}")
         self.running.pop(future, None)
-        yield records
+        yield done
 
     def close(self) -> None:
         """End the processes: those at work at once, others when they have had time to leave."""
         if self.pool is not None:
-            processes = list((self.pool._processes or {}).values())
-            end = time.monotonic() + (0 if self.running else LEAVE)
-            self.pool.shutdown(wait=False, cancel_futures=True)
-            for process in processes:
-                process.join(max(0, end - time.monotonic()))
-                process.kill()
-            self.pool.shutdown()
+            end_pool(self.pool, at_work=bool(self.running))
         self.pool = None
         self.running.clear()
 
 
-def _failures(group: Group, reason: str) -> list[Record]:
-    return [Record(cell, registry.versions(cell), error=reason) for cell in group]
+def pool_of(workers: int, gpu: str | None = None, prepare: Callable[[], object] = int) -> Pool:
+    """Processes that end with this one; `prepare` is called in each when it starts. What is
+    submitted to them must be so inside of `clean_start`.
+    """
+    return ProcessPoolExecutor(
+        workers,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_start_worker,
+        initargs=(gpu, prepare),
+    )
+
+
+def end_pool(pool: Pool, at_work: bool) -> None:
+    """End the processes: those at work at once, others when they have had time to leave."""
+    processes = list((pool._processes or {}).values())
+    end = time.monotonic() + (0 if at_work else LEAVE)
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in processes:
+        process.join(max(0, end - time.monotonic()))
+        process.kill()
+    pool.shutdown()
+
+
+def failures(group: Group, reason: str) -> Done:
+    reason = bounded(reason)
+    return Done([Record(cell, registry.versions(cell), error=reason) for cell in group], 0.0)
 
 
 def _refill(lanes: Sequence[_Lane]) -> dict[Running, _Lane]:
@@ -188,11 +220,12 @@ def clean_start() -> Iterator[None]:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _start_worker(gpu: str | None) -> None:
+def _start_worker(gpu: str | None, prepare: Callable[[], object]) -> None:
     if gpu is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = gpu
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    prepare()
 
 
 def _end_with_parent() -> None:

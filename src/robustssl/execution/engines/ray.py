@@ -3,18 +3,15 @@
 import os
 import socket
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator
-from itertools import islice
+from collections.abc import Generator, Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from robustssl import registry
 from robustssl.errors import InputError
-from robustssl.execution.engines.local import THREADS
+from robustssl.execution.engines.local import THREADS, Done, Work, failures, halves, timed
 from robustssl.execution.groups import Group, are_nets
-from robustssl.records.record import Record
-
-Work = Callable[[Group], list[Record]]
+from robustssl.execution.worker import bounded
 
 RETRIES = 3  # of a group whose worker or node died
 AHEAD = 4  # groups in flight for each processor
@@ -26,9 +23,9 @@ def run_groups(
     workers: int | None,
     address: str | None = None,
     gpu_share: float = 1.0,
-) -> Generator[list[Record], None, None]:
-    """The records of each group as they come. Ray schedules and retries; a group that takes its
-    workers down every time is a failure of its cells. `workers` is for a cluster of one's own;
+) -> Generator[Done, None, None]:
+    """The records of each group as they come. Ray schedules and retries; of a group that takes its
+    workers down every time, the halves are run. `workers` is for a cluster of one's own;
     `gpu_share` is the part of a GPU that a curve of nets asks for.
     """
     ray = _library()
@@ -63,9 +60,10 @@ def _connect(ray: Any, workers: int | None, address: str | None) -> None:
             logging_level="error",
             **own,
         )
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        where = address or "on this machine"
-        raise InputError(f"cannot reach or start a Ray cluster {where}: {error}") from error
+    except Exception as error:  # Ray documents none
+        ray.shutdown()
+        where, reason = address or "on this machine", bounded(f"{error or type(error).__name__}")
+        raise InputError(f"cannot reach or start a Ray cluster {where}: {reason}") from error
 
 
 def _knock(address: str) -> None:
@@ -81,8 +79,8 @@ def _knock(address: str) -> None:
 
 def _map(
     ray: Any, waiting: Iterator[Group], work: Work, gpu_share: float
-) -> Generator[list[Record], None, None]:
-    task = ray.remote(max_retries=RETRIES)(_call)
+) -> Generator[Done, None, None]:
+    task = ray.remote(max_retries=RETRIES)(timed)
     there = ray.cluster_resources()
     most = max(1, int(AHEAD * there.get("CPU", 1)))
     running: dict[Any, Group] = {}
@@ -95,20 +93,14 @@ def _map(
                 return
             (done,), _ = ray.wait(list(running), num_returns=1)
             group = running.pop(done)
-            yield _records(ray, done, group)
+            try:
+                yield ray.get(done)
+            except ray.exceptions.RayError as error:
+                if len(group) > 1:
+                    waiting = chain(halves(group), waiting)
+                    continue
+                last = str(error).strip().splitlines()[-1]
+                yield failures(group, f"{type(error).__name__}: {last}")
     finally:
         for reference in running:
             ray.cancel(reference, force=True)
-
-
-def _call(work: Work, group: Group) -> list[Record]:
-    return work(group)
-
-
-def _records(ray: Any, done: Any, group: Group) -> list[Record]:
-    try:
-        records: list[Record] = ray.get(done)
-    except ray.exceptions.RayError as error:
-        reason = f"{type(error).__name__}: {str(error).strip().splitlines()[-1]}"
-        return [Record(cell, registry.versions(cell), error=reason) for cell in group]
-    return records

@@ -108,11 +108,11 @@ def takes_labels_of_any_type(learner: Learner) -> None:
 def has_an_answer_in_every_case(learner: Learner) -> None:
     cases = _odd_cases()
     fits = learner.fit_all(list(cases.values()))
-    for (case_, (X, y)), (model, error) in zip(cases.items(), fits, strict=True):
+    for (case_, (X, y)), (model, failure) in zip(cases.items(), fits, strict=True):
         probe = np.vstack([X, 1e3 * X[:5]])
         try:
-            if error:
-                raise error
+            if failure:
+                raise failure
             predicted = np.asarray(model.predict(probe))
         except Exception as error:
             raise BrokenContractError(f"{case_}: {type(error).__name__}: {error}") from error

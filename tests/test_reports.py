@@ -318,16 +318,18 @@ def test_figures_of_a_report(tmp_path):
         "algorithms": [
             "supervised_kernel",
             "label_spreading",
-            "supervised_net",
+            "supervised_net[steps=5]",
             "fixmatch[steps=5]",
         ],
         "environments": ["label", "feature"],
         "datasets": ["wine", "iris"],
+        "ts": [0, 1],
         "seeds": 2,
     }
     robustssl.run(study, store, workers=1, progress=False)
     own = tmp_path / "own.mplstyle"
-    own.write_text("font.size: 14\naxes.prop_cycle: cycler('color', ['ff0000', '00ff00'])\n")
+    colours = "axes.prop_cycle: cycler('color', ['ff0000', '00ff00'])"
+    own.write_text(f"font.size: 14\nsavefig.dpi: 40\n{colours}\n")
     files = robustssl.report(store, tmp_path / "r", style=own)
     names = {"rac", "gain", "metrics", "ranks", "map", "cost", "detection"}
     assert {file.stem for file in files} == {*names, "table"}

@@ -121,7 +121,7 @@ def store(tmp_path_factory):
 
 
 @pytest.fixture
-def folder(tmp_path, store, monkeypatch):
+def folder(tmp_path, store, monkeypatch, no_figures):
     for name in ("examples", "results"):
         shutil.copytree(ROOT / name, tmp_path / name)
     for name in ("robustssl", "quickstart"):

@@ -321,7 +321,7 @@ def test_figures_of_a_report(tmp_path):
             "supervised_net[steps=5]",
             "fixmatch[steps=5]",
         ],
-        "environments": ["label", "feature"],
+        "environments": "label",
         "datasets": ["wine", "iris"],
         "ts": [0, 1],
         "seeds": 2,

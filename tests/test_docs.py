@@ -165,7 +165,13 @@ def is_said(expected, printed):
     return True
 
 
-@pytest.mark.parametrize("page", PAGES)
+# An audit like that of the tutorial is among the tests of audits.
+SLOW = {"docs/tutorials/audit.md"}
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(p, marks=[pytest.mark.slow] if p in SLOW else []) for p in PAGES]
+)
 def test_the_blocks_of_a_page_run(page, folder, monkeypatch):
     scope, printed = {"__name__": "page"}, ""
     for language, text in blocks(page):

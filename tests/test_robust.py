@@ -86,9 +86,7 @@ _LONG = [
 ]
 
 
-@pytest.mark.parametrize(
-    "name", ["uasd", *(pytest.param(n, marks=pytest.mark.slow) for n in _OTHERS)]
-)
+@pytest.mark.parametrize("name", ["uasd", *_LONG])
 def test_unseen_classes_are_scored_as_less_consistent(name):
     ours, baseline = f"{name}[steps=200]", "supervised_net[steps=200]"
     assert detection(ours, apart=4.0) > 0.8

@@ -729,8 +729,8 @@ def test_the_least_gain_is_the_end_of_a_one_sided_interval(monkeypatch):
         def __init__(self, spec):
             self.gains = gains if spec == "self_training" else 0 * gains
 
-        def fit_all(self, datasets):
-            return [Scorer(0.5 + gain) for gain in self.gains[: len(datasets)]]
+        def fit_all(self, problems):
+            return [(Scorer(0.5 + gain), None) for gain in self.gains[: len(problems)]]
 
     class Scorer:
         def __init__(self, right):

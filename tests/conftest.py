@@ -53,6 +53,12 @@ def small():
 
 
 @pytest.fixture
+def no_figures(monkeypatch):
+    """Reports are texts alone; their figures would take ten times as long."""
+    monkeypatch.setattr("robustssl.reports.folder._draw", lambda *_: [])
+
+
+@pytest.fixture
 def gate(tmp_path):
     with Gate(tmp_path) as opened:
         yield opened

@@ -25,6 +25,7 @@ from robustssl.algorithms.mean_teacher import MeanTeacher
 from robustssl.algorithms.vat import adversarial
 from robustssl.cell import Cell
 from robustssl.checks import algorithms as contracts
+from robustssl.checks._contracts import verdicts
 from robustssl.checks._toys import blobs, moons, toy_data
 from robustssl.deep import DeepClassifier, frozen, mse_loss
 from robustssl.deep import together as fitting
@@ -85,18 +86,29 @@ def together(name, seeds, counts=(30, 30, 30), **more):
 LONG = {"cafa", "bidirectional_adaptation", "iomatch", "openmatch", "mtcf"}
 
 
-def marked(names):
-    """The names; those whose tests take longest are marked as slow."""
-    return [pytest.param(n, marks=[pytest.mark.slow] if n in LONG else []) for n in names]
+def marked(names, slow):
+    """The names, some of them marked as slow."""
+    return [pytest.param(n, marks=[pytest.mark.slow] if n in slow else []) for n in names]
 
 
-@pytest.mark.parametrize("name", marked(DEEP))
+# Contracts of what is learned take more steps than those of how a classifier behaves.
+LEARNED = contracts.its_unlabeled_loss_has_a_gradient, contracts.is_not_worse_than_its_baseline
+
+
+@pytest.mark.parametrize("name", marked(DEEP, LONG))
 def test_every_algorithm_keeps_every_contract(name):
-    found = dict(checks.check_algorithm(f"{name}[steps=150]"))
-    assert {c: reason for c, reason in found.items() if reason} == {}
+    others = [contract for contract in contracts.ALGORITHM if contract not in LEARNED]
+    for steps, asked in ((60, others), (150, LEARNED)):
+        learner = contracts.Learner(registry.canonical("algorithm", f"{name}[steps={steps}]"))
+        assert {c: reason for c, reason in verdicts(asked, learner) if reason} == {}
 
 
-@pytest.mark.parametrize("name", marked(SEMI))
+# One method each that trusts guesses, averages weights, attacks, mixes rows, and learns features
+# first; of methods that build on these, CI shows it.
+MECHANISMS = {"fixmatch", "mean_teacher", "vat", "mixmatch", "scarf"}
+
+
+@pytest.mark.parametrize("name", marked(SEMI, set(SEMI) - MECHANISMS))
 def test_better_on_two_moons(name):
     assert contracts.least_gain(name, moons) > 0
 
@@ -124,7 +136,7 @@ def test_on_digits_better_or_not_worse(name):
     ("name", "preset"), [(n, p) for n in DEEP for p in registry.presets(n) if registry.presets(n)]
 )
 def test_every_preset_is_alive(name, preset):
-    spec = registry.canonical("algorithm", f"{name}[preset={preset},steps=150]")
+    spec = registry.canonical("algorithm", f"{name}[preset={preset},steps=60]")
     contracts.sees_its_unlabeled_rows(contracts.Learner(spec))
 
 
@@ -133,7 +145,7 @@ def test_every_preset_is_alive(name, preset):
 def test_scikit_learns_checks(name):
     expected = {"check_classifiers_classes": "-1 means unlabeled here"}
     results = check_estimator(
-        robustssl.estimator(name, steps=100), expected_failed_checks=expected, on_fail=None
+        robustssl.estimator(name, steps=30), expected_failed_checks=expected, on_fail=None
     )
     assert [r["check_name"] for r in results if r["status"] == "failed"] == []
     assert len(results) > 50
@@ -350,7 +362,8 @@ class DeadICT(ICT):
 @pytest.mark.parametrize("dead", [DeadMeanTeacher, DeadICT])
 def test_a_dead_loss_has_no_gradient_and_is_found(dead):
     assert contracts.unlabeled_gradient(dead(steps=60)) == 0
-    found = dict(checks.check_algorithm(f"test_deep:{dead.__name__}[steps=60]"))
+    asked = [contracts.its_unlabeled_loss_has_a_gradient, contracts.sees_its_unlabeled_rows]
+    found = dict(verdicts(asked, contracts.Learner(f"test_deep:{dead.__name__}[steps=60]")))
     assert "dead" in found["its unlabeled loss has a gradient"]
     assert "dead" in found["sees its unlabeled rows"]
 
@@ -379,7 +392,7 @@ def test_the_adversarial_direction_is_exact_in_every_precision(monkeypatch, prec
         return met[-1][-1]
 
     monkeypatch.setattr(vat, "adversarial", spy)
-    model = vat.VAT(net=net, batch=32, precision=precision, random_state=0)
+    model = vat.VAT(net=net, batch=8, precision=precision, random_state=0)
     X, y = rows(0)
     stack = stack_of(model, np.hstack([X, X[::-1], np.roll(X, 7, 0)]), y)
     stack.batches.put(stack.batches.draw())
@@ -426,6 +439,12 @@ def test_a_loss_that_is_not_finite_fails_its_model_alone():
     assert (alone.model_.params - models[2].model_.params).abs().max() < 1e-12
     with pytest.raises(FloatingPointError, match="step 7"):
         Explodes(random_state=1, **SMALL).fit(*data[1])
+
+
+def test_the_contract_names_the_case_in_which_a_net_fails():
+    found = contracts.Learner("test_deep:Explodes[steps=10]")
+    with pytest.raises(checks.BrokenContractError, match="far-away unlabeled rows: FloatingPoint"):
+        contracts.has_an_answer_in_every_case(found)
 
 
 def test_if_memory_does_not_suffice_one_half_is_trained_after_the_other(monkeypatch):

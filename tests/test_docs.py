@@ -121,7 +121,7 @@ def store(tmp_path_factory):
 
 
 @pytest.fixture
-def folder(tmp_path, store, monkeypatch):
+def folder(tmp_path, store, monkeypatch, no_figures):
     for name in ("examples", "results"):
         shutil.copytree(ROOT / name, tmp_path / name)
     for name in ("robustssl", "quickstart"):
@@ -165,7 +165,13 @@ def is_said(expected, printed):
     return True
 
 
-@pytest.mark.parametrize("page", PAGES)
+# An audit like that of the tutorial is among the tests of audits.
+SLOW = {"docs/tutorials/audit.md"}
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(p, marks=[pytest.mark.slow] if p in SLOW else []) for p in PAGES]
+)
 def test_the_blocks_of_a_page_run(page, folder, monkeypatch):
     scope, printed = {"__name__": "page"}, ""
     for language, text in blocks(page):

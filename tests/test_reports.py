@@ -35,9 +35,15 @@ def store(tmp_path_factory):
     return path
 
 
-def test_the_table_follows_from_the_store(store, tmp_path):
+@pytest.fixture
+def texts(store, tmp_path, no_figures):
+    """The folder of its report."""
     robustssl.report(store, tmp_path)
-    table = pd.read_csv(tmp_path / "table.csv")
+    return tmp_path
+
+
+def test_the_table_follows_from_the_store(store, texts):
+    table = pd.read_csv(texts / "table.csv")
     assert len(table) == 12
     by_name = {
         tuple(c.key[k] for k in ("environment", "dataset", "algorithm")): c.curve
@@ -62,16 +68,15 @@ def test_the_table_follows_from_the_store(store, tmp_path):
             assert known.scores == pytest.approx(difference.scores)
 
 
-def test_the_page_and_the_latex_hold_the_same_rows(store, tmp_path):
-    robustssl.report(store, tmp_path)
-    page, latex = (tmp_path / "table.md").read_text(), (tmp_path / "table.tex").read_text()
+def test_the_page_and_the_latex_hold_the_same_rows(texts):
+    page, latex = (texts / "table.md").read_text(), (texts / "table.tex").read_text()
     assert page.count("| supervised_kernel ") == 4
     assert latex.count(r"supervised\_kernel") == 4
     assert latex.startswith(r"\begin{tabular}")
     assert r"\toprule" in latex
     assert "![Score over the inconsistency t](rac.png)" in page
     assert len(re.findall(r"\d\.\d{3} \[\d\.\d{3}, \d\.\d{3}\]", page)) > 30
-    for _, row in pd.read_csv(tmp_path / "table.csv").iterrows():
+    for _, row in pd.read_csv(texts / "table.csv").iterrows():
         note = "" if pd.isna(row.EVM_note) else row.EVM_note
         found = f"{row.EVM_estimate:.3f} [{row.EVM_low:.3f}, {row.EVM_high:.3f}]{note}"
         if np.isnan(row.EVM_low):
@@ -117,7 +122,7 @@ def test_figures_are_files_that_open(store, tmp_path):
     assert (tmp_path / "rac.svg").read_bytes() == first
 
 
-def test_a_flat_curve_raises_an_alarm(tmp_path):
+def test_a_flat_curve_raises_an_alarm(tmp_path, no_figures):
     study = {
         "algorithms": ["doomed:Dead", "supervised_logistic", "label_spreading"],
         "environments": "label",
@@ -132,7 +137,7 @@ def test_a_flat_curve_raises_an_alarm(tmp_path):
     assert "FLAT" not in rows["label_spreading"]
 
 
-def test_gain_is_over_the_seeds_that_both_have(tmp_path):
+def test_gain_is_over_the_seeds_that_both_have(tmp_path, no_figures):
     """The baseline has seeds 0 to 3, the learner 1 to 4; and the baseline of its own options."""
     store = tmp_path / "s.sqlite"
     place = {"environments": "feature", "datasets": "wine"}
@@ -159,7 +164,7 @@ def test_gain_is_over_the_seeds_that_both_have(tmp_path):
     assert "supervised_logistic was not run" in table.note["self_training"]
 
 
-def test_a_curve_cut_short_is_said(tmp_path, small):
+def test_a_curve_cut_short_is_said(tmp_path, small, no_figures):
     store = tmp_path / "s.sqlite"
     robustssl.run(small, store, workers=1)
     robustssl.export(store, tmp_path / "all.jsonl")
@@ -197,7 +202,7 @@ def test_a_legend_of_long_names_stays_on_the_page():
     assert box.x1 <= figure.bbox.width
 
 
-def test_what_is_missing_failed_or_older_is_said(tmp_path, small, correct):
+def test_what_is_missing_failed_or_older_is_said(tmp_path, small, correct, no_figures):
     store = tmp_path / "s.sqlite"
     robustssl.run(small, store, workers=1)
     robustssl.run({**small, "algorithms": "doomed:Fails"}, store, workers=1)
@@ -238,7 +243,7 @@ def test_nothing_to_report(tmp_path, small):
     assert not (tmp_path / "report").exists()
 
 
-def test_another_score_and_an_unknown_one(store, tmp_path):
+def test_another_score_and_an_unknown_one(store, tmp_path, no_figures):
     robustssl.report(store, tmp_path, score="auroc")
     assert "The score is auroc" in (tmp_path / "table.md").read_text()
     with pytest.raises(robustssl.InputError, match="did you mean 'auroc'"):
@@ -313,16 +318,18 @@ def test_figures_of_a_report(tmp_path):
         "algorithms": [
             "supervised_kernel",
             "label_spreading",
-            "supervised_net",
+            "supervised_net[steps=5]",
             "fixmatch[steps=5]",
         ],
-        "environments": ["label", "feature"],
+        "environments": "label",
         "datasets": ["wine", "iris"],
+        "ts": [0, 1],
         "seeds": 2,
     }
     robustssl.run(study, store, workers=1, progress=False)
     own = tmp_path / "own.mplstyle"
-    own.write_text("font.size: 14\naxes.prop_cycle: cycler('color', ['ff0000', '00ff00'])\n")
+    colours = "axes.prop_cycle: cycler('color', ['ff0000', '00ff00'])"
+    own.write_text(f"font.size: 14\nsavefig.dpi: 40\n{colours}\n")
     files = robustssl.report(store, tmp_path / "r", style=own)
     names = {"rac", "gain", "metrics", "ranks", "map", "cost", "detection"}
     assert {file.stem for file in files} == {*names, "table"}
@@ -350,7 +357,7 @@ def test_rows_are_sorted_by_any_metric(store, tmp_path):
         robustssl.report(store, tmp_path, sort="AUCC")
 
 
-def test_reported_numbers_stand_beside_the_measured(store, tmp_path):
+def test_reported_numbers_stand_beside_the_measured(store, tmp_path, no_figures):
     lines = ["environment,dataset,labels,algorithm,t,score,defect"]
     lines += [
         f"label,Wine,3,LabelSpreading,{t},{s},its loss was 0" for t, s in ((0, 0.9), (1, 0.7))
@@ -368,7 +375,7 @@ def test_reported_numbers_stand_beside_the_measured(store, tmp_path):
     assert page.count("its loss was 0") == 2
 
 
-def test_a_name_that_is_code_is_text_in_the_tables(tmp_path):
+def test_a_name_that_is_code_is_text_in_the_tables(tmp_path, no_figures):
     ts, seeds = (0.0, 1.0), (0, 1)
     name = "evil:<img>"
     with robustssl.Store(tmp_path / "s.sqlite") as opened:
@@ -391,9 +398,8 @@ def test_what_differs_by_rounding_alone_is_a_tie():
     assert mean_ranks(scores).to_dict() == {"a": 1.5, "b": 1.5, "c": 3.0}
 
 
-def test_figures_show_the_numbers_of_the_table(tmp_path, store):
-    robustssl.report(store, tmp_path)
-    table = pd.read_csv(tmp_path / "table.csv")
+def test_figures_show_the_numbers_of_the_table(texts):
+    table = pd.read_csv(texts / "table.csv")
     with style():
         drawn = draw_metrics(table.assign(source=None, target=None))
         rows = draw_map(table)

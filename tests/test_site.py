@@ -4,10 +4,12 @@ import csv
 import gzip
 import io
 import re
+import socket
 import threading
 import time
 import urllib.error
 import urllib.request
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -627,3 +629,73 @@ def test_oracles_and_ceilings_are_tasks_of_their_own(tmp_path, browser):
     assert browser.find_element("id", "count").text == "1 method on 1 task."
     browser.get((tmp_path / "site" / "index.html").as_uri())
     assert "oracle" not in browser.find_element("id", "ask").text
+
+
+@pytest.fixture
+def serving(tmp_path):
+    """Serves the pages of a store that has no records, for as long as a test runs."""
+    Store(tmp_path / "s.sqlite").close()
+
+    @contextmanager
+    def start():
+        with Server(tmp_path / "s.sqlite", port=0) as server:
+            thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+            thread.start()
+            yield server
+            server.shutdown()
+            thread.join()
+
+    return start
+
+
+def half_asked(server):
+    """A connection that sends half a request."""
+    connection = socket.create_connection(server.server_address[:2])
+    connection.sendall(b"GET / HTTP/1.0\r\nHost: local")
+    return connection
+
+
+def test_a_request_that_is_sent_by_half_is_ended(serving, monkeypatch):
+    """The server hangs up by itself: to read from it comes to an end."""
+    monkeypatch.setattr("robustssl.sites.serve.PATIENCE", 0.0)
+    with serving() as server, half_asked(server) as connection:
+        assert connection.recv(100) == b""
+
+
+def test_only_so_many_connections_are_held(serving, monkeypatch):
+    monkeypatch.setattr("robustssl.sites.serve.MOST", 3)
+    monkeypatch.setattr("robustssl.sites.serve.PATIENCE", float("inf"))
+    monkeypatch.setattr("robustssl.sites.serve._Handler.timeout", None)
+    with serving() as server:
+        held = [half_asked(server) for _ in range(3)]
+        with half_asked(server) as more:
+            assert more.recv(100).startswith(b"HTTP/1.0 503")
+        for connection in held:
+            connection.sendall(b"host\r\n\r\n")
+            assert connection.recv(100).startswith(b"HTTP/1.0 200")
+            while connection.recv(10_000):
+                pass
+            connection.close()
+        wait(lambda: "Waiting" in answered(server))
+
+
+def answered(server):
+    try:
+        return get(server.url)
+    except urllib.error.HTTPError as refused:  # until the places of others are free
+        return str(refused)
+
+
+def test_a_client_that_goes_away_leaves_no_traceback(serving, capfd):
+    with serving() as server:
+        for error in (BrokenPipeError, ConnectionResetError, TimeoutError):
+            try:
+                raise error
+            except OSError:
+                server.handle_error(None, ("client", 1))
+        assert "Traceback" not in "".join(capfd.readouterr())
+        try:
+            raise KeyError("x")
+        except KeyError:
+            server.handle_error(None, ("client", 1))
+        assert "Traceback" in "".join(capfd.readouterr())

@@ -199,3 +199,41 @@ def test_a_damaged_file_is_told(submission, tmp_path):
         (problem,) = validate(tmp_path)
         assert "cannot read" in problem
         assert "records.jsonl.gz" in problem
+
+
+@pytest.mark.parametrize("name", ["../../x", "..", "a/b", "/x", "x\x1b"])
+def test_a_submission_stays_in_its_folder(submission, tmp_path, name):
+    store = submission.parents[1] / "s.sqlite"
+    study = yaml.safe_load((submission / "study.yaml").read_text())
+    study.pop("command")
+    with pytest.raises(InputError, match="must be that of one folder"):
+        submit(study, store, tmp_path / "out", name)
+    assert list(tmp_path.rglob("*")) == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"datasets: [iris",
+        b"title: \xff\xfe",
+        b"datasets: " + b"[" * 5000,
+        b"datasets: " + b"[" * 300 + b"]" * 300,
+        b"parts: " + b"[{parts: " * 300 + b"[]" + b"}]" * 300,
+        b"datasets: &a [*a]",
+        b"parts: &a [{parts: *a}]",
+        b"- 1",
+        b"1: 2",
+        b"title: \x00",
+        b"frozen: x\ncells: " + b"[" * 300 + b"]" * 300,
+        b"frozen: x\ncells: &a [*a]",
+        b"title: 2001-99-99",
+        b"? [a, b]\n: c",
+        b"? {a: b}\n: c",
+        b"!!python/object/apply:os.system [x]",
+    ],
+)
+def test_a_study_that_cannot_be_read_is_a_sentence(submission, tmp_path, content):
+    (tmp_path / "records.jsonl.gz").write_bytes((submission / "records.jsonl.gz").read_bytes())
+    (tmp_path / "study.yaml").write_bytes(content)
+    (problem, *_) = validate(tmp_path, sample=0)
+    assert len(problem) < 2000

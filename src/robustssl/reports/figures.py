@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib import rcParams
 from matplotlib.figure import Figure
 
 from robustssl.analysis.compare import break_even, friedman, mean_ranks, wilcoxon_holm
@@ -79,8 +80,10 @@ def _panels(
         said = "" if labels is None else f", {labels_in_words(labels)}"
         panels[0].set_ylabel(f"{in_figures(str(dataset))}{said}\n{what}")
         for panel, environment in zip(panels, sorted(row), strict=False):
+            panel.set_autoscale_on(False)  # or every line scales all panels anew
             for curve in row[environment]:
                 draw(panel, curve, look[curve.name])
+            panel.set_autoscale_on(True)
             panel.set_title(in_figures(Task(environment or "", "", None).inconsistency))
             panel.set_xlabel("inconsistency t")
             panel.label_outer()
@@ -222,8 +225,14 @@ def draw_cost(table: pd.DataFrame, seconds: Mapping[str, float]) -> Figure | Non
 
 
 def save(figure: Figure, path: Path) -> list[Path]:
-    """The figure as PNG, SVG and PDF; the same figure is the same file."""
+    """The figure as PNG, SVG and PDF; the same figure is the same file. It is laid out once, as
+    for the PNG, which takes as long as to draw it.
+    """
     png, svg, pdf = (path.with_suffix(suffix) for suffix in (".png", ".svg", ".pdf"))
+    if (layout := figure.get_layout_engine()) is not None:
+        figure.set_dpi(rcParams["savefig.dpi"])
+        layout.execute(figure)
+        figure.set_layout_engine(None)
     figure.savefig(png)
     figure.savefig(svg, metadata={"Date": None})
     figure.savefig(pdf, metadata={"CreationDate": None})

@@ -309,6 +309,8 @@ def _validated(document: dict[str, Any], where: str) -> Study:
         raise InputError(f"{where}: " + "; ".join(reasons)) from error
     except TypeError as error:
         raise InputError(f"{where}: keys must be words ({error})") from error
+    except RecursionError as error:
+        raise InputError(f"{where}: its parts are nested too deeply") from error
 
 
 def _reason(item: Any) -> str:

@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+EVERYTHING = bool(os.environ.get("TEST_EVERYTHING"))  # whether long trainings are tested, too
 LONG = 600  # seconds after which a test is taken to hang
 MANY = 1000  # fits, more than any test has
 

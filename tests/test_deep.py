@@ -12,6 +12,7 @@ import numpy as np
 import plain_losses
 import pytest
 import torch
+from gates import EVERYTHING
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_moons
 from sklearn.utils.estimator_checks import check_estimator
@@ -92,13 +93,14 @@ def marked(names, slow):
 
 
 # Contracts of what is learned take more steps than those of how a classifier behaves.
+STEPS = 150 if EVERYTHING else 60
 LEARNED = contracts.its_unlabeled_loss_has_a_gradient, contracts.is_not_worse_than_its_baseline
 
 
 @pytest.mark.parametrize("name", marked(DEEP, LONG))
 def test_every_algorithm_keeps_every_contract(name):
     others = [contract for contract in contracts.ALGORITHM if contract not in LEARNED]
-    for steps, asked in ((60, others), (150, LEARNED)):
+    for steps, asked in ((STEPS, others), (150, LEARNED)):
         learner = contracts.Learner(registry.canonical("algorithm", f"{name}[steps={steps}]"))
         assert {c: reason for c, reason in verdicts(asked, learner) if reason} == {}
 
@@ -136,7 +138,7 @@ def test_on_digits_better_or_not_worse(name):
     ("name", "preset"), [(n, p) for n in DEEP for p in registry.presets(n) if registry.presets(n)]
 )
 def test_every_preset_is_alive(name, preset):
-    spec = registry.canonical("algorithm", f"{name}[preset={preset},steps=60]")
+    spec = registry.canonical("algorithm", f"{name}[preset={preset},steps={STEPS}]")
     contracts.sees_its_unlabeled_rows(contracts.Learner(spec))
 
 
@@ -145,7 +147,7 @@ def test_every_preset_is_alive(name, preset):
 def test_scikit_learns_checks(name):
     expected = {"check_classifiers_classes": "-1 means unlabeled here"}
     results = check_estimator(
-        robustssl.estimator(name, steps=30), expected_failed_checks=expected, on_fail=None
+        robustssl.estimator(name, steps=STEPS // 2), expected_failed_checks=expected, on_fail=None
     )
     assert [r["check_name"] for r in results if r["status"] == "failed"] == []
     assert len(results) > 50

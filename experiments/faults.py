@@ -35,7 +35,7 @@ EVERY = {
     "environments": ["label", "feature"],
     "datasets": ["iris", "wine"],
     "labels": 3,
-    "seeds": 3,
+    "seeds": 4,
 }
 FAULTS = ["worker", "SIGKILL", "SIGTERM", "SIGINT"]
 OF_SERVERS = ["connections", "restart"]
@@ -88,10 +88,10 @@ class Trial:
         )
         return engine.connect()
 
-    def start(self):
+    def start(self, at_once=None):
         """Start as many runs as shall be at work."""
         program = [sys.executable, "-m", "robustssl", "run", self.file, "--store", self.place]
-        while len(self.runs) < self.at_once:
+        while len(self.runs) < (at_once or self.at_once):
             output = (self.folder / "output").open("a")
             command = [*map(str, program), "--retry", "-w", str(self.chance.choice([1, 1, 2]))]
             self.runs.append(
@@ -151,11 +151,10 @@ class Trial:
         """Let the runs end, and run what they left; then nothing of them is left."""
         for run in self.runs:
             run.wait()
-        self.at_once = 1
         for _ in range(3):
             if self.done() == len(self.cells):
                 break
-            self.start()
+            self.start(1)
             self.runs[0].wait()
         wait_for(lambda: not any(map(is_worker, filter(alive, self.seen))))
 

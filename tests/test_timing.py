@@ -1,10 +1,14 @@
 """The time left of a run, by a clock that passes as groups are run."""
 
 import heapq
+import io
+from types import SimpleNamespace
 
 import pytest
+from rich.console import Console
 
 from robustssl.cell import Cell
+from robustssl.execution import progress
 from robustssl.execution.groups import groups
 from robustssl.execution.status import place_of
 from robustssl.execution.timing import Beside, Pace, TimeLeft, in_order
@@ -162,3 +166,35 @@ def test_one_group_of_each_unknown_length_comes_first_and_none_is_lost():
     assert {group[0].algorithm for group in ordered[:3]} == {"fixmatch"}
     lengths = [len(group) * known[place_of(group[0])] for group in ordered[3:]]
     assert lengths == sorted(lengths, reverse=True)
+
+
+def said(total, left, steps, monkeypatch):
+    """The lines of a run of which each step takes two seconds, where time is asked for."""
+    now, out = [0.0], io.StringIO()
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    with progress.watch(total, Console(file=out, width=200), "steps", left) as seen:
+        seen.start = seen.said = 0.0
+        for number in range(steps):
+            now[0] += 2.0
+            seen.step(number == 0)
+    return out.getvalue().splitlines()
+
+
+def test_a_line_says_what_is_left_or_that_it_is_not_known(monkeypatch):
+    told = iter([None, 3700.0, 2.0])
+    assert said(10, lambda: next(told), 10, monkeypatch) == [
+        "3/10 steps, 1 failed, 0.5/s, time left not known yet",
+        "6/10 steps, 1 failed, 0.5/s, about 1 h 1 min left",
+        "9/10 steps, 1 failed, 0.5/s, about 2 s left",
+        "10/10 steps, 1 failed, 0.5/s, 0 s left",
+    ]
+
+
+def test_steps_alone_are_taken_to_last_equally_long_after_a_tenth_of_them(monkeypatch):
+    lines = said(100, None, 12, monkeypatch)
+    assert [line.partition("/s, ")[2] for line in lines] == [
+        "time left not known yet",
+        "time left not known yet",
+        "time left not known yet",
+        "about 2 min 56 s left",
+    ]

@@ -95,7 +95,7 @@ class Lane:
     """Groups that are left to some workers, and how much work on them is done already."""
 
     def __init__(self, workers: int, now: float) -> None:
-        self.workers, self.spent = workers, 0.0
+        self.workers, self.spent, self._count = workers, 0.0, 0
         self.groups: Counter[Place] = Counter()
         self.cells: Counter[Place] = Counter()
         self._busy, self._last = 0.0, now
@@ -103,6 +103,7 @@ class Lane:
     def add(self, group: Group) -> None:
         self.groups[place_of(group[0])] += 1
         self.cells[place_of(group[0])] += len(group)
+        self._count += 1
 
     def done(self, records: Sequence[Record], seconds: float, now: float) -> None:
         """A group, or a part of it, was run. The first began when its worker had started, and so
@@ -112,7 +113,9 @@ class Lane:
         self.spent, self._last = self.spent + seconds, now
         place = place_of(records[0].cell)
         self.cells[place] -= len(records)
-        self.groups[place] = max(self.groups[place] - 1, 1) if self.cells[place] else 0
+        before = self.groups[place]
+        self.groups[place] = max(before - 1, 1) if self.cells[place] else 0
+        self._count += self.groups[place] - before
 
     def under_way(self, now: float) -> float:
         """The work done on groups that are not done: workers were busy, and nothing came of it."""
@@ -122,7 +125,7 @@ class Lane:
         return self._busy + self._active() * (now - self._last)
 
     def _active(self) -> int:
-        return min(self.workers, self.groups.total())
+        return min(self.workers, self._count)
 
     def work(self, pace: Pace) -> list[tuple[float, float]] | None:
         """The seconds of the groups of each place, and of one of them; None if not known."""

@@ -30,6 +30,8 @@ def read(path: str | Path, score: str | None = None) -> pd.DataFrame:
         if name not in frame:
             frame[name] = 0 if name == "seed" else None
     labels = pd.to_numeric(frame.labels, errors="coerce")
+    if (labels.abs() >= 2**53).any():
+        raise InputError(f"{shown(path)}: labels must be below 2^53, got {labels.max():g}")
     if (labels.isna() == frame.labels.isna()).all() and (labels.dropna() % 1 == 0).all():
         frame["labels"] = labels.astype("Int64")
     bad = frame[~np.isfinite(frame.score.astype(float)) | ~frame.t.between(0, 1)]

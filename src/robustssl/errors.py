@@ -21,9 +21,12 @@ LONGEST = 2000  # characters of a text that code or a file of others gave, such 
 
 
 def bounded(text: str, longest: int = LONGEST) -> str:
-    """A text of at most so many characters: a longer one is cut, and says how long it was."""
+    """A text that every store can keep: without NUL, and of at most so many characters; a longer
+    one is cut, and says how long it was.
+    """
     said = f"... ({len(text):,} characters)"
-    return text if len(text) <= longest else text[: longest - len(said)] + said
+    kept = text if len(text) <= longest else text[: longest - len(said)] + said
+    return kept.encode(errors="backslashreplace").decode().replace("\0", r"\x00")
 
 
 def printable(text: str) -> str:

@@ -18,10 +18,9 @@ from robustssl.audits.mixture import LEVEL
 from robustssl.audits.model import Model
 from robustssl.audits.rows import Pair, take
 from robustssl.environments import count
-from robustssl.errors import InputError
+from robustssl.errors import InputError, bounded
 from robustssl.execution.engines.local import clean_start, end_pool, pool_of
 from robustssl.execution.run import count_workers
-from robustssl.execution.worker import bounded
 from robustssl.spec import parse
 
 Rows = npt.NDArray[np.intp]

@@ -18,7 +18,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, r
 from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.data import Split, digest
-from robustssl.errors import InputError
+from robustssl.errors import InputError, bounded
 from robustssl.execution.groups import Group, are_nets, fit_of
 from robustssl.execution.limits import UNLIMITED, Limits, OverTime
 from robustssl.execution.provenance import provenance
@@ -128,19 +128,12 @@ def _of_a_person(error: BaseException) -> bool:
     return isinstance(error, KeyboardInterrupt) and multiprocessing.parent_process() is None
 
 
-def bounded(text: str, most: int = 2_000) -> str:
-    """A text that every store can keep: of at most so many characters, without NUL."""
-    if len(text) > most:
-        text = f"{text[:most]}... ({len(text):,} characters)"
-    return text.encode(errors="backslashreplace").decode().replace("\0", r"\x00")
-
-
 def _failure(cell: Cell, error: BaseException, made_with: Mapping[str, Any]) -> Record:
     try:
         reason = bounded(f"{type(error).__name__}: {error}")
     except Exception:
         reason = f"{type(error).__name__}, which cannot say why"
-    log = bounded("".join(traceback.format_exception(error)), 20_000)
+    log = "".join(traceback.format_exception(error))
     method = registry.describe(cell.spec)
     versions = registry.versions(cell)
     return Record(cell, versions, error=reason, provenance=made_with, log=log, method=method)

@@ -59,8 +59,8 @@ class Record:
             raise InputError(f"a record needs scores or an error: {self.cell}")
         if not isinstance(self.provenance, dict) or not _is_plain(self.provenance):
             raise InputError(
-                f"the provenance of {self.cell} must be a mapping of texts and finite numbers, at "
-                f"most {_DEEPEST} levels deep"
+                "the provenance of a record must be a mapping of texts and finite numbers, at most "
+                f"{_DEEPEST} levels deep"
             )
         if self.error is not None:
             object.__setattr__(self, "error", bounded(self.error))

@@ -18,9 +18,9 @@ from types import ModuleType
 from typing import NamedTuple
 
 from robustssl import registry
+from robustssl.errors import bounded
 from robustssl.execution.groups import Group, are_nets
 from robustssl.execution.limits import UNLIMITED, Limits
-from robustssl.execution.worker import bounded
 from robustssl.records.record import Record
 
 _DIED = "WorkerDied: the process ended without a word (out of memory?)"

@@ -8,10 +8,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from robustssl.errors import InputError
+from robustssl.errors import InputError, bounded
 from robustssl.execution.engines.local import THREADS, Done, Work, failures, halves, timed
 from robustssl.execution.groups import Group, are_nets
-from robustssl.execution.worker import bounded
 
 RETRIES = 3  # of a group whose worker or node died
 AHEAD = 4  # groups in flight for each processor

@@ -17,7 +17,7 @@ import pandas as pd
 import sqlalchemy as sa
 
 from robustssl.cell import Versions
-from robustssl.errors import InputError
+from robustssl.errors import InputError, bounded
 from robustssl.method import Method
 from robustssl.records.frame import with_methods
 from robustssl.records.places import NoStoreError, engine_of, shown, url_of
@@ -259,6 +259,8 @@ class Store:
                 for table in (methods, provenance)
             )
         frame = self._spelt(pd.DataFrame(rows, columns=list(columns)))
+        failed = frame.error.notna()
+        frame.loc[failed, "error"] = frame.error[failed].map(bounded)  # older stores keep it whole
         with self._parsing():
             known = {number: Method.from_dict(found) for number, found in described.items()}
             frame["warnings"] = _decoded(frame.warnings)

@@ -261,6 +261,7 @@ def test_a_long_error_is_cut_where_it_is_kept_and_where_it_is_printed(place):
         assert len(record.log) == 20_000
         with store._engine.begin() as connection:  # as an older version kept it
             connection.execute(sa.text("UPDATE records SET error = :e"), {"e": "z" * 5_000_000})
+        assert store.frame().error.str.len().tolist() == [2000]
     for words in (["status"], ["status", "--logs"]):
         answer = CliRunner().invoke(app, [*words, "-s", str(place)])
         assert len(answer.output) < 50_000

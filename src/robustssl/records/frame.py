@@ -52,13 +52,14 @@ def with_methods(
 ) -> pd.DataFrame:
     """With what each record says of its method and its data; what it does not say is None."""
     described = [
-        method or Method(spec, spec) for method, spec in zip(methods, frame.algorithm, strict=True)
+        method or Method(spec, spec)
+        for method, spec in zip(methods, frame.algorithm.tolist(), strict=True)
     ]
     for name in METHOD:
         values = [getattr(method, name) for method in described]
         frame["method" if name == "name" else name] = pd.Series(values, frame.index, dtype=object)
     known = {spec: (parse(spec)[0], catalog.data_kind(spec)) for spec in frame.dataset.unique()}
-    pairs = list(zip(frame.dataset, data, strict=True))
+    pairs = list(zip(frame.dataset.tolist(), data, strict=True))
     frame["drawn"] = [said.get("name", known[spec][0]) for spec, said in pairs]
     frame["data"] = [said.get("kind", known[spec][1]) for spec, said in pairs]
     frame["test_rows"] = pd.to_numeric(frame.test_rows).astype(float)
@@ -99,7 +100,7 @@ def newest(frames: Sequence[pd.DataFrame], present: Present = catalog.version) -
 
 
 def _versioned(frame: pd.DataFrame) -> list[tuple[Any, ...]]:
-    columns = (frame[name] for name in ("algorithm", "environment", "dataset", "versions"))
+    columns = (frame[name].tolist() for name in ("algorithm", "environment", "dataset", "versions"))
     return list(zip(*columns, strict=True))
 
 
@@ -141,11 +142,9 @@ def with_score(frame: pd.DataFrame) -> pd.DataFrame:
 
 def with_pair(frame: pd.DataFrame) -> pd.DataFrame:
     """With the columns source and target, from the environment's options."""
-    options = {spec: parse(spec)[1] for spec in frame.environment.unique()}
-    pair = {
-        name: [options[spec].get(name) for spec in frame.environment]
-        for name in ("source", "target")
-    }
+    places = frame.environment.tolist()
+    options = {spec: parse(spec)[1] for spec in set(places)}
+    pair = {name: [options[spec].get(name) for spec in places] for name in ("source", "target")}
     return frame.assign(**pair)
 
 

@@ -15,7 +15,10 @@ def csv_of(frame: pd.DataFrame) -> str:
     spreadsheets have it; control characters are shown as \\x1b. Numbers are as they are.
     """
     texts = frame.select_dtypes(exclude=["number", "bool"])
-    safe = {name: column.map(_cell) for name, column in texts.items()}
+    safe = {
+        name: column.map({value: _cell(value) for value in column.unique()})
+        for name, column in texts.items()
+    }
     return str(frame.assign(**safe).to_csv(index=False))
 
 

@@ -19,7 +19,7 @@ import pandas as pd
 import sqlalchemy as sa
 
 from robustssl.cell import Versions
-from robustssl.errors import InputError
+from robustssl.errors import InputError, bounded
 from robustssl.method import Method
 from robustssl.records.frame import with_methods
 from robustssl.records.places import NoStoreError, engine_of, shown, url_of
@@ -315,6 +315,8 @@ class Store:
                 for table in (methods, provenance)
             )
         frame = self._spelt(pd.DataFrame(rows, columns=list(columns)))
+        failed = frame.error.notna()
+        frame.loc[failed, "error"] = frame.error[failed].map(bounded)  # older stores keep it whole
         with self._parsing():
             known = {number: Method.from_dict(found) for number, found in described.items()}
             frame["warnings"] = _decoded(frame.warnings)
@@ -324,14 +326,14 @@ class Store:
             data = {number: found.get("data", {}) for number, found in made.items()}
             return with_methods(
                 frame.drop(columns=["other_scores", "method", "provenance"]),
-                [known.get(number) for number in frame.method],
-                [data[number] for number in frame.provenance],
+                [known.get(number) for number in frame.method.tolist()],
+                [data[number] for number in frame.provenance.tolist()],
             )
 
     def _spelt(self, frame: pd.DataFrame) -> pd.DataFrame:
         """With `algorithm` spelt with its params, and `versions` as numbers."""
         with self._parsing():
-            pairs = list(zip(frame.algorithm, frame.params, strict=True))
+            pairs = list(zip(frame.algorithm.tolist(), frame.params.tolist(), strict=True))
             spelt = {(name, text): spell(name, dict(json.loads(text))) for name, text in set(pairs)}
             versions = [_three(numbers) for numbers in _decoded(frame.versions)]
             frame = frame.assign(algorithm=[spelt[pair] for pair in pairs])
@@ -356,8 +358,8 @@ def _three(numbers: Sequence[int]) -> Versions:
     return algorithm, environment, dataset
 
 
-def _decoded(texts: Iterable[str]) -> list[Any]:
-    texts = list(texts)
+def _decoded(column: pd.Series) -> list[Any]:
+    texts = column.tolist()
     known = {text: json.loads(text) for text in set(texts)}
     return [known[text] for text in texts]
 

@@ -1,4 +1,4 @@
-"""Studies that are disturbed at random are the same as undisturbed ones: a few of many seeds."""
+"""Studies that are disturbed at random are the same as undisturbed ones: one of many seeds."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ SCRIPT = Path(__file__).parents[1] / "experiments" / "faults.py"
 def test_a_study_that_is_disturbed_is_the_same(store, request):
     if store == "postgresql":
         request.getfixturevalue("server")  # is PostgreSQL there?
-    command = [sys.executable, SCRIPT, "--first", "1000", "--seeds", "2", "--store", store]
+    command = [sys.executable, SCRIPT, "--first", "1000", "--seeds", "1", "--store", store]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "2 of 2 equal" in done.stdout
+    assert "1 of 1 equal" in done.stdout

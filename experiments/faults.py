@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import sqlalchemy as sa
 import yaml
-from gates import alive, as_a_person, children, is_worker, wait_for
+from gates import as_a_person, children, is_ours, wait_for, workers
 from servers import Server
 
 import robustssl
@@ -108,7 +108,7 @@ class Trial:
     def done(self):
         """How many cells are done, 0 where the store does not say."""
         for run in self.runs:
-            self.seen |= set(children(run.pid))
+            self.seen |= {*filter(is_ours, children(run.pid)), *workers(run.pid)}
         self.runs = [run for run in self.runs if run.poll() is None]
         try:
             with robustssl.Store(self.place, create=False) as store:
@@ -140,12 +140,12 @@ class Trial:
                 )
         elif self.runs:
             struck = self.chance.choice(self.runs).pid
-            workers = [child for child in children(struck) if is_worker(child)]
+            at_work = workers(struck)
             with suppress(ProcessLookupError):  # it has just ended
                 if kind != "worker":
                     os.kill(struck, getattr(signal, kind))
-                elif workers:
-                    os.kill(self.chance.choice(workers), signal.SIGKILL)
+                elif at_work:
+                    os.kill(self.chance.choice(at_work), signal.SIGKILL)
 
     def finish(self):
         """Let the runs end, and run what they left; then nothing of them is left."""
@@ -156,7 +156,7 @@ class Trial:
                 break
             self.start(1)
             self.runs[0].wait()
-        wait_for(lambda: not any(map(is_worker, filter(alive, self.seen))))
+        wait_for(lambda: not any(map(is_ours, self.seen)))
 
     def wrong(self, expected):
         """What differs from an undisturbed run, in words."""

@@ -44,10 +44,16 @@ def children(pid):
     return [child for child in processes() if (found := stat(child)) and found[1] == pid]
 
 
-def is_worker(pid):
-    """Alive and spawned to work; multiprocessing's own tracker stays."""
+def workers(pid):
+    """The processes that work for a run: copies of the one that serves them."""
+    servers = filter(is_ours, children(pid))
+    return [worker for server in servers for worker in children(server) if alive(worker)]
+
+
+def is_ours(pid):
+    """Alive, and a worker or the process that workers are copies of."""
     with suppress(OSError):  # it has just ended
-        return alive(pid) and b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        return alive(pid) and b"forkserver" in Path(f"/proc/{pid}/cmdline").read_bytes()
     return False
 
 

@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 import works
 import yaml
-from gates import LONG, MANY, alive, as_a_person, children, is_worker, processes, wait_for
+from gates import LONG, MANY, alive, as_a_person, children, is_ours, processes, wait_for, workers
 
 import robustssl
 from robustssl.cell import Cell
@@ -126,11 +126,11 @@ def read_only(process, place):
 
 def disturb(kind, process, place, gate):
     """One of the things that happen to long jobs."""
-    workers = [child for child in children(process.pid) if is_worker(child)]
+    at_work = workers(process.pid)
     if kind == "worker":
-        os.kill(workers[0], signal.SIGKILL)
+        os.kill(at_work[0], signal.SIGKILL)
     elif kind == "memory":
-        pid = workers[0]
+        pid = at_work[0]
         now = int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * os.sysconf("SC_PAGESIZE")
         resource.prlimit(pid, resource.RLIMIT_AS, (now, resource.RLIM_INFINITY))
     elif kind == "connection" and not isinstance(place, Path):
@@ -139,7 +139,7 @@ def disturb(kind, process, place, gate):
     elif kind in ("SIGKILL", "SIGTERM", "SIGINT"):
         os.kill(process.pid, getattr(signal, kind))
         process.communicate(timeout=LONG)  # until no worker holds its output open
-        wait_for(lambda: not any(map(alive, workers)))
+        wait_for(lambda: not any(map(alive, at_work)))
     elif kind in ("no_space", "read_only"):
         with globals()[kind](process, place):
             gate.let(MANY)
@@ -269,7 +269,8 @@ def test_a_method_that_forks_leaves_no_process_and_no_second_record(tmp_path, sm
     before = set(processes())
     got = robustssl.run(study, tmp_path / "s.sqlite", workers=1, progress=False)
     assert (got.done, got.failed, got.missing) == (6, 0, 0)
-    wait_for(lambda: not any(map(is_worker, set(processes()) - before)))
+    servers = {*children(os.getpid()), *before}
+    wait_for(lambda: not any(map(is_ours, set(processes()) - servers)))
 
 
 def curve(cells_):
@@ -313,11 +314,9 @@ def test_a_store_that_fills_up_ends_the_workers(tmp_path, small, monkeypatch):
 
     monkeypatch.setattr(robustssl.Store, "add_all", full)
     monkeypatch.setattr("robustssl.execution.run.run_group", works.tell)
-    before = set(children(os.getpid()))
     with pytest.raises(robustssl.InputError, match="full") as caught:
         robustssl.run(small, tmp_path / "s.sqlite", workers=2)
-    left = set(children(os.getpid())) - before
-    wait_for(lambda: not any(map(is_worker, left)))
+    wait_for(lambda: not workers(os.getpid()))
     assert caught.traceback  # as long as it is there, nothing is ended by garbage collection
 
 
@@ -383,6 +382,27 @@ def test_a_cell_over_a_limit_fails_alone(tmp_path, small):
     assert hungry.startswith("MemoryError: Unable to allocate 4.00 GiB")
     assert "in fit" in got.logs[late]
     assert "in fit" in got.logs[hungry]
+
+
+def test_limits_need_no_privilege(tmp_path, small):
+    """As root a process may raise what limits it; an ordinary user may not."""
+    study = {**small, "environments": "label", "ts": [0, 1], "seeds": 1}
+    study["algorithms"] = ["doomed:Overruns", "doomed:Hungry", "supervised_logistic"]
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(study))
+
+    def as_an_ordinary_user():
+        drop, last = 24, 40  # of the capabilities that root has
+        for capability in range(last + 1):
+            ctypes.CDLL(None).prctl(drop, capability, 0, 0, 0)
+
+    command = [sys.executable, "-m", "robustssl", "run", tmp_path / "study.yaml", "--workers", "1"]
+    command += ["--store", tmp_path / "s.sqlite", "--time-limit", str(LONG), "--memory-limit", "2"]
+    done = subprocess.run(
+        command, cwd=HERE, preexec_fn=as_an_ordinary_user, capture_output=True, text=True
+    )
+    assert "2 done, 4 failed, 0 missing" in done.stdout
+    assert "2 failed: OverTime" in done.stderr
+    assert "2 failed: MemoryError" in done.stderr
 
 
 def test_a_process_that_ends_after_its_time_was_stuck(tmp_path, small, monkeypatch):

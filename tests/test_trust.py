@@ -105,7 +105,7 @@ def look(*words):
     return answer.output + str(answer.exception or "")
 
 
-def test_looking_at_a_study_runs_nothing_of_it(canary, tmp_path):
+def test_looking_at_a_study_runs_nothing_of_it(canary, tmp_path, in_process):
     robustssl.run(STUDY, "s.sqlite", workers=1, progress=False)
     submit(STUDY, "s.sqlite", "results", "clean")
     study = tmp_path / "results" / "clean" / "study.yaml"

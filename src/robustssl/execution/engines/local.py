@@ -1,5 +1,5 @@
-"""Processes on this machine: spawned, one thread each, ended with their parent. Where there are
-GPUs, a process each trains the nets.
+"""Processes on this machine: one thread each, ended with their parent. Where there are GPUs, a
+process each trains the nets.
 """
 
 import multiprocessing
@@ -8,12 +8,13 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import filterfalse, islice
+from multiprocessing.context import BaseContext
 from types import ModuleType
 from typing import NamedTuple
 
@@ -169,10 +170,21 @@ def pool_of(workers: int, gpu: str | None = None, prepare: Callable[[], object] 
     """
     return ProcessPoolExecutor(
         workers,
-        mp_context=multiprocessing.get_context("spawn"),
+        mp_context=_context(),
         initializer=_start_worker,
-        initargs=(gpu, prepare),
+        initargs=({**os.environ, **dict.fromkeys(THREADS, "1")}, gpu, prepare),
     )
+
+
+def _context() -> BaseContext:
+    """How processes start: anew or, on Linux, as copies of one that has imported what all need,
+    which takes hundredths of a second instead of two.
+    """
+    if sys.platform != "linux":
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["robustssl.execution.worker"])
+    return context
 
 
 def end_pool(pool: Pool, at_work: bool) -> None:
@@ -200,7 +212,7 @@ def _refill(lanes: Sequence[_Lane]) -> dict[Running, _Lane]:
 
 @contextmanager
 def clean_start() -> Iterator[None]:
-    """Spawned here, a process neither imports its parent's script, which would run it again, nor
+    """Started here, a process neither imports its parent's script, which would run it again, nor
     hears of Ctrl-C while it starts: it inherits the blocked signal, the parent gets it afterwards.
     Whatever library it loads uses one thread.
     """
@@ -220,7 +232,11 @@ def clean_start() -> Iterator[None]:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _start_worker(gpu: str | None, prepare: Callable[[], object]) -> None:
+def _start_worker(
+    environment: Mapping[str, str], gpu: str | None, prepare: Callable[[], object]
+) -> None:
+    os.environ.clear()
+    os.environ.update(environment)
     if gpu is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = gpu
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides

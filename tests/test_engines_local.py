@@ -1,5 +1,6 @@
 """The local engine: crashes, kills and interrupts lose nothing."""
 
+import ctypes
 import os
 import random
 import resource

@@ -9,12 +9,13 @@ import pytest
 from matplotlib.collections import PathCollection
 
 import robustssl
-from robustssl import registry
+from robustssl import InputError, registry
 from robustssl.analysis.compare import area_below, break_even, gain, mean_ranks
 from robustssl.analysis.curves import KeyedCurve, curves, matched
 from robustssl.analysis.table import study_table
 from robustssl.records.catalog import method_of
 from robustssl.records.results import read
+from robustssl.reports import folder
 from robustssl.reports.figures import draw_curves, draw_gains, draw_map, draw_metrics, draw_ranks
 from robustssl.reports.folder import _sorted
 from robustssl.reports.style import looks, style
@@ -417,3 +418,23 @@ def test_figures_show_the_numbers_of_the_table(texts):
     texts = [text.get_text() for text in ranks.axes[0].texts]
     mean = mean_ranks(table.pivot_table(index="dataset", columns="algorithm", values="AUC"))
     assert any(f"{best} ({mean[best]:.1f})" in text for text in texts)
+
+
+def test_of_many_tasks_single_ones_are_drawn_only_where_they_are_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(folder, "MANY_TASKS", 1)
+    record = {"scores": {"accuracy": 0.5}, "provenance": {}}
+    with robustssl.Store(tmp_path / "s.sqlite") as store:
+        for environment in ("label", "feature"):
+            for t in (0.0, 1.0):
+                for seed in (0, 1):
+                    cell = robustssl.Cell("ssgmm", environment, "iris", 5, t, seed)
+                    store.add(robustssl.Record(cell, (1, 1, 1), **record))
+    files = robustssl.report(tmp_path / "s.sqlite", tmp_path / "all")
+    assert "rac.png" not in {file.name for file in files}
+    assert "since 2 do not fit into one" in (tmp_path / "all" / "table.md").read_text()
+    files = robustssl.report(tmp_path / "s.sqlite", tmp_path / "one", only=["environment=label"])
+    assert {"rac.png", "metrics.png"} <= {file.name for file in files}
+    table = pd.read_csv(tmp_path / "one" / "table.csv")
+    assert set(table.environment) == {"label"}
+    with pytest.raises(InputError, match="there are no records that are dataset=none"):
+        robustssl.report(tmp_path / "s.sqlite", tmp_path / "none", only=["dataset=none"])

@@ -213,10 +213,27 @@ def test_a_store_of_a_newer_version(store, place):
 def as_written_before(store, schema):
     """Take a store's tables back to those of an older version."""
     with store._engine.begin() as connection:
-        for column in ("method", "test_rows", "sha256", *(["log"] if schema == 1 else [])):
+        connection.exec_driver_sql("DROP INDEX IF EXISTS counted")
+        added = {1: ("method", "test_rows", "sha256", "log"), 2: ("method", "test_rows", "sha256")}
+        for column in added[schema]:
             connection.exec_driver_sql(f"ALTER TABLE records DROP COLUMN {column}")
         connection.exec_driver_sql("DROP TABLE methods")
         connection.exec_driver_sql(f"UPDATE meta SET value = '{schema}' WHERE name = 'schema'")
+
+
+def test_progress_is_counted_without_reading_the_records(file, tmp_path, monkeypatch):
+    """A store of schema 3 gets the index that this takes."""
+    asked = []
+    with file._engine.begin() as connection:
+        connection.exec_driver_sql("DROP INDEX counted")
+        connection.exec_driver_sql("UPDATE meta SET value = '3' WHERE name = 'schema'")
+    with Store(tmp_path / "s.sqlite") as store:
+        sa.event.listen(store._engine, "before_cursor_execute", lambda *a: asked.append(a[2:4]))
+        store.counts()
+        ((query, options),) = [found for found in asked if "GROUP BY" in found[0]]
+        with store._engine.connect() as connection:
+            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", options).all()
+    assert [step[3] for step in plan] == ["SCAN records USING INDEX counted"]
 
 
 @pytest.mark.parametrize("schema", [1, 2])

@@ -29,15 +29,25 @@ def report(
         Path | None,
         typer.Option(help="File or folder of published results to show beside the measured ones."),
     ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Report only a part of the results, such as dataset=wine, algorithm=tsvm or "
+            "environment=label; may be repeated."
+        ),
+    ] = None,
 ) -> None:
     """Write tables and figures of the results in a store.
 
     Tables are written as Markdown, CSV, JSON and LaTeX, figures as PNG, SVG and PDF. `--store` may
-    also be a file or folder of exported records (.jsonl or .jsonl.gz).
+    also be a file or folder of exported records (.jsonl or .jsonl.gz). With more than 24 tasks,
+    figures of single tasks are drawn only for a part (--only).
     """
     from robustssl import reports
 
-    files = reports.report(store, folder, score=score, sort=sort, style=style, published=published)
+    files = reports.report(
+        store, folder, score=score, sort=sort, style=style, published=published, only=only or ()
+    )
     say("Tables:", *(f for f in files if f.stem == "table"))
     say("Figures (also as .svg and .pdf):", *(f for f in files if f.suffix == ".png"))
 

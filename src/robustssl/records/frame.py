@@ -8,14 +8,14 @@ and dataset).
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from robustssl.errors import unknown
+from robustssl.errors import InputError, unknown
 from robustssl.method import Method
 from robustssl.records import catalog
 from robustssl.records.record import SCORES, Record
@@ -146,6 +146,34 @@ def with_pair(frame: pd.DataFrame) -> pd.DataFrame:
     options = {spec: parse(spec)[1] for spec in set(places)}
     pair = {name: [options[spec].get(name) for spec in places] for name in ("source", "target")}
     return frame.assign(**pair)
+
+
+def wanted(words: Iterable[str]) -> dict[str, list[str]]:
+    """The names of each kind that words such as dataset=wine ask for; those of one kind are
+    alternatives.
+    """
+    only: dict[str, list[str]] = {}
+    for word in words:
+        what, _, name = word.partition("=")
+        if what not in KINDS or not name:
+            raise InputError(
+                f"cannot read {word!r}; write dataset=wine, or algorithm or environment"
+            )
+        only.setdefault(what, []).append(name)
+    return only
+
+
+def part(frame: pd.DataFrame, words: Sequence[str]) -> pd.DataFrame:
+    """The records that are of what the words ask for, by a spec, its name or a method's name."""
+    for what, names in wanted(words).items():
+        known = {spec: {spec, parse(spec)[0]} for spec in frame[what].unique()}
+        asked = frame[what].map(lambda spec, known=known, names=names: bool(known[spec] & {*names}))
+        if what == "algorithm":
+            asked |= frame.method.isin(names)
+        frame = frame[asked.astype(bool)]
+    if frame.empty and words:
+        raise InputError(f"there are no records that are {', '.join(words)}")
+    return frame
 
 
 def method_names(frame: pd.DataFrame) -> dict[str, str]:

@@ -43,12 +43,16 @@ def shared_provenance(record: Record) -> dict[str, Any]:
     return shared_row({k: v for k, v in record.provenance.items() if k not in _OWN})
 
 
-def as_text(name: str) -> sa.ColumnElement[Any]:
+def as_text(name: str, dialect: str) -> sa.ColumnElement[Any]:
     """A column, JSON as the text it is kept as: many records hold the same, and PostgreSQL cannot
-    tell what is equal.
+    tell what is equal. SQLite keeps texts as they are, and has an index of them.
     """
     column = records.c[name]
-    return sa.cast(column, sa.String).label(name) if isinstance(column.type, sa.JSON) else column
+    if not isinstance(column.type, sa.JSON):
+        return column
+    convert: Any = sa.cast if dialect == "postgresql" else sa.type_coerce
+    text: sa.ColumnElement[Any] = convert(column, sa.String).label(name)
+    return text
 
 
 class Reader:

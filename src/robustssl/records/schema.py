@@ -18,7 +18,7 @@ from robustssl.records.places import NoStoreError
 from robustssl.records.record import SCORES
 from robustssl.spec import spell
 
-SCHEMA = 3
+SCHEMA = 4
 _CREATION = 7 * 11 * 13 * 17  # the number of a server's lock under which tables are made
 SCORE_COLUMNS = SCORES[:4]  # scores that came later are among the others, so that old stores last
 
@@ -83,6 +83,14 @@ sa.Index(
     sqlite_where=success,
     postgresql_where=success,
 )
+# What progress is counted by, so that the records themselves need not be read. PostgreSQL has no
+# order of JSON, and counts by several processes.
+CURVE = ("algorithm", "params", "environment", "dataset", "labels", "versions")
+_counted = sa.Index(
+    "counted",
+    *(records.c[name] for name in (*CURVE, "t", "seed", "seconds")),
+    sqlite_where=success,
+).ddl_if(dialect="sqlite")
 
 
 def insert(dialect: str) -> Any:
@@ -116,12 +124,21 @@ def _add_methods(connection: sa.Connection) -> None:
         connection.execute(records.update().where(alike).values(method=row["id"]))
 
 
+def _add_index(connection: sa.Connection) -> None:
+    if connection.dialect.name == "sqlite":
+        _counted.create(connection)
+
+
 def method_row(method: Method) -> dict[str, Any]:
     return shared_row(method.to_dict())
 
 
 # From a schema to the next.
-MIGRATIONS: Mapping[int, Callable[[sa.Connection], None]] = {1: _add_logs, 2: _add_methods}
+MIGRATIONS: Mapping[int, Callable[[sa.Connection], None]] = {
+    1: _add_logs,
+    2: _add_methods,
+    3: _add_index,
+}
 
 
 @contextmanager

@@ -26,6 +26,7 @@ from robustssl.records.places import NoStoreError, engine_of, shown, url_of
 from robustssl.records.record import SCORES, UNREADABLE, Record
 from robustssl.records.rows import CELL, Reader, as_text, row_of, shared_provenance
 from robustssl.records.schema import (
+    CURVE,
     SCORE_COLUMNS,
     insert,
     meta,
@@ -134,6 +135,8 @@ class Store:
                 raise InputError(f"{self.place} is not a store: {reason}") from error
             kept = ". What was committed before is kept" if "full" in reason else ""
             raise InputError(f"the store {self.place} cannot be used: {reason}{kept}") from error
+        except UnicodeDecodeError as error:  # SQLite names the damaged place in its own bytes
+            raise InputError(f"the store {self.place} cannot be used: it is damaged") from error
 
     @contextmanager
     def _parsing(self) -> Iterator[None]:
@@ -236,7 +239,7 @@ class Store:
     def _rows(self, first: int, last: int) -> list[dict[str, Any]]:
         """The rows of records from one to another."""
         names = [column.name for column in records.c]
-        query = sa.select(*map(as_text, names)).where(records.c.id.between(first, last))
+        query = sa.select(*self._texts(names)).where(records.c.id.between(first, last))
         with self._refusals(), self._engine.connect() as connection:
             rows = connection.execute(query.order_by(records.c.id)).all()
         return [dict(zip(names, row, strict=True)) for row in rows]
@@ -285,8 +288,7 @@ class Store:
         """Successes by the curve and the versions they are of, counted where they lie: how many
         `cells` (at those t and seeds), their `seconds`, what `each` of all took.
         """
-        names = ("algorithm", "params", "environment", "dataset", "labels", "versions")
-        of, seconds = list(map(as_text, names)), records.c.seconds
+        of, seconds = self._texts(CURVE), records.c.seconds
         asked: Any = sa.true()
         if ts is not None and seeds is not None:
             asked = records.c.t.in_(ts) & records.c.seed.in_(seeds)
@@ -294,7 +296,7 @@ class Store:
         query = sa.select(*of, *sums, sa.func.avg(seconds)).where(success).group_by(*of)
         with self._engine.connect() as connection:
             rows = connection.execute(query).all()
-        return self._spelt(pd.DataFrame(rows, columns=[*names, "cells", "seconds", "each"]))
+        return self._spelt(pd.DataFrame(rows, columns=[*CURVE, "cells", "seconds", "each"]))
 
     @_again
     def frame(self, failed_only: bool = False) -> pd.DataFrame:
@@ -304,7 +306,7 @@ class Store:
         scores = (*SCORE_COLUMNS, "other_scores")
         told = ("test_rows", "seconds", "error", "warnings", "log", "digest")
         columns = ("key", *CELL, *scores, "params", "versions", *told, "method", "provenance")
-        query = sa.select(*map(as_text, columns)).order_by(records.c.id)
+        query = sa.select(*self._texts(columns)).order_by(records.c.id)
         if failed_only:
             done = sa.select(records.c.key).where(success)
             query = query.where(~success, records.c.key.not_in(done))
@@ -329,6 +331,9 @@ class Store:
                 [known.get(number) for number in frame.method.tolist()],
                 [data[number] for number in frame.provenance.tolist()],
             )
+
+    def _texts(self, names: Iterable[str]) -> list[sa.ColumnElement[Any]]:
+        return [as_text(name, self._dialect) for name in names]
 
     def _spelt(self, frame: pd.DataFrame) -> pd.DataFrame:
         """With `algorithm` spelt with its params, and `versions` as numbers."""

@@ -10,7 +10,7 @@ from robustssl.analysis.curves import KeyedCurve, curves
 from robustssl.analysis.table import study_table
 from robustssl.errors import InputError, unknown
 from robustssl.records.files import read_frame
-from robustssl.records.frame import failures, scored, successes, with_versions
+from robustssl.records.frame import failures, part, scored, successes, with_versions
 from robustssl.records.places import shown
 from robustssl.records.results import read
 from robustssl.records.sheets import csv_of
@@ -18,6 +18,8 @@ from robustssl.reports import figures
 from robustssl.reports.latex import latex_of
 from robustssl.reports.markdown import METRICS, beside_reported, page_of
 from robustssl.reports.style import style as in_style
+
+MANY_TASKS = 24  # that figures with a panel for each have at most
 
 
 def report(
@@ -28,14 +30,17 @@ def report(
     sort: str = "AUC",
     style: str | Path | None = None,
     published: str | Path | None = None,
+    only: Sequence[str] = (),
 ) -> list[Path]:
     """Write the report of a store, or of a file or folder of records, into a folder; returns the
     files written.
 
-    Rows are sorted by a metric. `style` is a style file of matplotlib that goes over the
-    project's; `published` a file or folder of reported results to lay beside the measured ones.
+    `only` takes a part of the records, by words such as dataset=wine. Figures with a panel for each
+    task are left out, with a note, where there are too many. Rows are sorted by a metric. `style`
+    is a style file of matplotlib that goes over the project's; `published` a file or folder of
+    reported results to lay beside the measured ones.
     """
-    frame = with_versions(read_frame(store))
+    frame = with_versions(part(read_frame(store), only))
     good = successes(frame)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -48,6 +53,12 @@ def report(
         reported = beside_reported(table, read(published)) if published else pd.DataFrame()
     detected = _detection_curves(good) if score != "detection" else []
     notes = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
+    tasks = len({curve.task for curve in found})
+    if tasks > MANY_TASKS:
+        notes.append(
+            f"no figures of single tasks, since {tasks} do not fit into one: `--only dataset=NAME` "
+            "takes some, and `robustssl site` shows all"
+        )
     folder = Path(out)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -61,7 +72,8 @@ def report(
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")
         with in_style(style):
-            pictures = _draw(folder, table, found, detected, score)
+            few = tasks <= MANY_TASKS
+            pictures = _draw(folder, table, found, detected if few else [], score, few)
     except OSError as error:
         raise InputError(f"cannot write the report to {folder}: {error.strerror}") from error
     return [*(folder / name for name in files), *pictures]
@@ -73,12 +85,13 @@ def _draw(
     found: Sequence[KeyedCurve],
     detected: Sequence[KeyedCurve],
     score: str,
+    of_tasks: bool,
 ) -> list[Path]:
     seconds = pd.DataFrame([(c.name, c.seconds) for c in found]).groupby(0)[1].mean().to_dict()
     drawn = {
-        "rac": figures.draw_curves([c for c in found if c.is_whole], score),
-        "gain": figures.draw_gains(found),
-        "metrics": figures.draw_metrics(table),
+        "rac": figures.draw_curves([c for c in found if c.is_whole], score) if of_tasks else None,
+        "gain": figures.draw_gains(found) if of_tasks else None,
+        "metrics": figures.draw_metrics(table) if of_tasks else None,
         "ranks": figures.draw_ranks(table),
         "map": figures.draw_map(table),
         "cost": figures.draw_cost(table, seconds),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, cast, get_args
+from typing import Annotated, Any, Literal, Self, cast
 
 import numpy as np
 import yaml
@@ -23,6 +23,7 @@ from robustssl.analysis.metrics import GRID, check_grid
 from robustssl.cell import Cell, Task
 from robustssl.errors import InputError, unknown
 from robustssl.method import Method
+from robustssl.records.frame import wanted
 from robustssl.records.places import shown
 from robustssl.registry.trust import UntrustedError
 from robustssl.spec import parse, spell
@@ -287,15 +288,8 @@ def narrowed(source: str | Path | Mapping[str, Any] | Study, words: Iterable[str
     """A study of which only some curves count, by words such as dataset=wine; those of one kind
     are alternatives.
     """
-    chosen, only = study(source), dict[str, list[str]]()
-    for word in words:
-        what, _, name = word.partition("=")
-        if what not in get_args(What) or not name:
-            raise InputError(
-                f"cannot read {word!r}; write dataset=wine, or algorithm or environment"
-            )
-        only.setdefault(what, []).append(name)
-    part = chosen.model_copy(update={"only": {**chosen.only, **only}})
+    chosen = study(source)
+    part = chosen.model_copy(update={"only": {**chosen.only, **wanted(words)}})
     if not part.curves():
         raise InputError(f"the study has nothing that is {', '.join(words)}")
     return part

@@ -349,7 +349,7 @@ def test_a_process_for_each_gpu_trains_the_nets(tmp_path, monkeypatch):
 
 
 def test_a_thread_that_is_left_behind_does_not_hold_the_run(tmp_path, monkeypatch):
-    monkeypatch.setattr(local, "LEAVE", 0.1)
+    monkeypatch.setattr("robustssl.execution.engines.processes.LEAVE", 0.1)
     assert len(list(run_groups(cells(2), partial(works.linger, folder=tmp_path), 2))) == 2
     assert not (tmp_path / "outlasted").exists()
 

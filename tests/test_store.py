@@ -15,7 +15,7 @@ import robustssl.records.places
 import robustssl.records.schema
 from robustssl import Cell, InputError, Record, Store, registry
 from robustssl.cli import app
-from robustssl.records import catalog
+from robustssl.records import catalog, places
 from robustssl.records import store as stores
 from robustssl.records.frame import with_versions
 from robustssl.records.results import read
@@ -317,17 +317,28 @@ class Clock:
             self.event()
 
 
-def test_a_server_that_restarts_is_waited_for(server, database, monkeypatch, capsys):
+@pytest.fixture
+def at(monkeypatch):
+    """Sets the clock of everything that waits for a server."""
+
+    def set_clock(clock):
+        for module in (places, stores):
+            monkeypatch.setattr(module, "time", clock)
+
+    return set_clock
+
+
+def test_a_server_that_restarts_is_waited_for(server, database, at, capsys):
     with Store(database) as store:
         store.add(RECORD)
         server.stop()
-        monkeypatch.setattr(stores, "time", Clock(3, server.start))
+        at(Clock(3, server.start))
         assert store.add(replace(RECORD, cell=replace(CELL, seed=1)))
         server.stop()
-        monkeypatch.setattr(stores, "time", Clock(3, server.start))
+        at(Clock(3, server.start))
         assert len(store.done()) == 2
         server.stop()
-        monkeypatch.setattr(stores, "time", Clock(3, server.start))
+        at(Clock(3, server.start))
         with Store(database) as again:
             assert len(again) == 2
     said = capsys.readouterr().err.splitlines()
@@ -337,9 +348,9 @@ def test_a_server_that_restarts_is_waited_for(server, database, monkeypatch, cap
     }
 
 
-def test_a_server_is_not_waited_for_for_ever_nor_one_that_never_was(server, database, monkeypatch):
+def test_a_server_is_not_waited_for_for_ever_nor_one_that_never_was(server, database, at):
     clock = Clock(1e9, None)
-    monkeypatch.setattr(stores, "time", clock)
+    at(clock)
     with pytest.raises(InputError, match="No such file"):
         Store(database.replace("host=", "host=/nowhere"))
     assert clock.now == 0

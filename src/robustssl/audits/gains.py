@@ -19,7 +19,7 @@ from robustssl.audits.model import Model
 from robustssl.audits.rows import Pair, take
 from robustssl.environments import count
 from robustssl.errors import InputError, bounded
-from robustssl.execution.engines.local import clean_start, end_pool, pool_of
+from robustssl.execution.engines.processes import clean_start, end_pool, pool_of
 from robustssl.execution.run import count_workers
 from robustssl.spec import parse
 

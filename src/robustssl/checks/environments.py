@@ -13,7 +13,7 @@ from robustssl.checks._contracts import equal, require, verdicts
 from robustssl.data import UNLABELED, Pools, Split, as_array, digest
 from robustssl.environments import count
 from robustssl.errors import InputError
-from robustssl.execution.engines.local import clean_start
+from robustssl.execution.engines.processes import clean_start
 from robustssl.preprocessing import fit_preprocessing
 from robustssl.spec import parse
 from robustssl.splits import Prepared, prepare

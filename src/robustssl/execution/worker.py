@@ -12,16 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, roc_auc_score
 
 from robustssl import registry
 from robustssl.cell import Cell
-from robustssl.data import Split, digest
+from robustssl.data import digest
 from robustssl.errors import InputError, bounded
 from robustssl.execution.groups import Group, are_nets, fit_of
 from robustssl.execution.limits import UNLIMITED, Limits, OverTime
 from robustssl.execution.provenance import provenance
+from robustssl.execution.scores import detection_of, scores_of
 from robustssl.records.record import Record
 from robustssl.spec import parse
 from robustssl.splits import prepare
@@ -198,10 +197,11 @@ def _score(job: _Job, seconds: float, keep_predictions: bool) -> Record:
     start = time.perf_counter()
     predicted = np.asarray(job.model.predict(job.split.X_test))
     seconds += time.perf_counter() - start
+    scores = scores_of(job.model, job.split, predicted)
     record = Record(
         job.cell,
         registry.versions(job.cell),
-        scores=_scores(job.model, job.split, predicted) | _detection(job),
+        scores=scores | detection_of(job.model, job.split, job.aside),
         seconds=seconds,
         digest=digest(job.split.test_rows, predicted),
         predictions=tuple(predicted.tolist()) if keep_predictions else None,
@@ -211,28 +211,3 @@ def _score(job: _Job, seconds: float, keep_predictions: bool) -> Record:
     )
     record.to_json()  # an error here is of this cell; where it is stored, it would end the run
     return record
-
-
-def _scores(model: Any, split: Split, predicted: npt.NDArray[Any]) -> dict[str, float]:
-    truth = split.y_test
-    scores = {
-        "accuracy": accuracy_score(truth, predicted),
-        "balanced_accuracy": balanced_accuracy_score(truth, predicted),
-        "macro_f1": f1_score(truth, predicted, average="macro"),
-    }
-    if hasattr(model, "predict_proba") and set(truth) == set(model.classes_):
-        p = model.predict_proba(split.X_test)
-        p = p[:, 1] if p.shape[1] == 2 else p
-        scores["auroc"] = roc_auc_score(truth, p, multi_class="ovr", labels=model.classes_)
-    return {name: float(value) for name, value in scores.items()}
-
-
-def _detection(job: _Job) -> dict[str, float]:
-    """How well the method's own score tells inconsistent rows, which no split uses, from test
-    rows.
-    """
-    if not len(job.aside) or not hasattr(job.model, "inconsistency_score"):
-        return {}
-    parts = [job.model.inconsistency_score(X) for X in (job.split.X_test, job.aside)]
-    inconsistent = np.repeat([0, 1], [len(part) for part in parts])
-    return {"detection": float(roc_auc_score(inconsistent, np.concatenate(parts)))}

@@ -2,6 +2,9 @@
 
 import os
 import re
+import sys
+import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -38,7 +41,11 @@ def url_of(place: str | Path) -> sa.URL | None:
 def shown(place: str | Path) -> str:
     """What to call a store: a password in its URL is not shown."""
     url = url_of(place)
-    return str(place) if url is None else url.set(query={}).render_as_string(hide_password=True)
+    return str(place) if url is None else _without_password(url)
+
+
+def _without_password(url: sa.URL) -> str:
+    return url.set(query={}).render_as_string(hide_password=True)
 
 
 class NoStoreError(InputError):
@@ -53,12 +60,42 @@ def engine_of(place: str | Path, create: bool) -> sa.Engine:
 
 def _server(url: sa.URL) -> sa.Engine:
     try:
-        return sa.create_engine(url, pool_pre_ping=True)
+        engine = sa.create_engine(url, pool_pre_ping=True)
     except ModuleNotFoundError as error:
         raise InputError(
             f"a store in PostgreSQL needs {error.name}: pip install 'robustssl[postgres]', and a "
             "URL that begins with postgresql+psycopg://"
         ) from error
+    sa.event.listen(engine, "do_connect", partial(_connect, _without_password(url), url))
+    return engine
+
+
+PATIENCE = 60.0  # seconds for a server that was there to come back
+_AWAY = (
+    *("refused", "No such file", "starting up", "shutting down", "in recovery mode"),
+    *("not yet accepting", "closed the connection", "terminating connection", "reset by peer"),
+)
+_reached: set[sa.URL] = set()  # servers that this process was connected to
+
+
+def _connect(store: str, url: sa.URL, dialect: Any, _: Any, words: Any, options: Any) -> Any:
+    """Connect to a server; one that was there before may be restarting, and is waited for."""
+    end, waits = time.monotonic() + PATIENCE, False
+    while True:
+        try:
+            connection = dialect.connect(*words, **options)
+        except dialect.dbapi.OperationalError as error:
+            away = url in _reached and any(reason in str(error) for reason in _AWAY)
+            if not away or time.monotonic() > end:
+                raise
+        else:
+            _reached.add(url)
+            return connection
+        if not waits:
+            wait = f"trying again for {PATIENCE:g} s"
+            print(f"robustssl: the store {store} does not answer; {wait}", file=sys.stderr)
+        waits = True
+        time.sleep(0.5)
 
 
 def _file(path: Path, create: bool) -> sa.Engine:

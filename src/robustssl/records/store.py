@@ -6,11 +6,10 @@ they exist: a process killed anywhere leaves a whole store.
 """
 
 import json
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -42,36 +41,9 @@ from robustssl.spec import spell
 
 _MANY = 1000  # records that are read at once
 _TRIES = 5  # of what is asked of a server, where the connection is lost
-PATIENCE = 60.0  # seconds for a server that was there to come back
-_AWAY = (
-    *("refused", "No such file", "starting up", "shutting down", "in recovery mode"),
-    *("not yet accepting", "closed the connection", "terminating connection", "reset by peer"),
-)
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-_reached: set[sa.URL] = set()  # servers that this process was connected to
-
-
-def _connect(store: str, url: sa.URL, dialect: Any, _: Any, words: Any, options: Any) -> Any:
-    """Connect to a server; one that was there before may be restarting, and is waited for."""
-    end, waits = time.monotonic() + PATIENCE, False
-    while True:
-        try:
-            connection = dialect.connect(*words, **options)
-        except dialect.dbapi.OperationalError as error:
-            away = url in _reached and any(reason in str(error) for reason in _AWAY)
-            if not away or time.monotonic() > end:
-                raise
-        else:
-            _reached.add(url)
-            return connection
-        if not waits:
-            wait = f"trying again for {PATIENCE:g} s"
-            print(f"robustssl: the store {store} does not answer; {wait}", file=sys.stderr)
-        waits = True
-        time.sleep(0.5)
 
 
 def _again(ask: Callable[Concatenate["Store", P], R]) -> Callable[Concatenate["Store", P], R]:
@@ -102,9 +74,6 @@ class Store:
         self.place = shown(place)
         self._engine = engine_of(place, create)
         self._dialect = self._engine.dialect.name
-        if self._dialect == "postgresql":
-            connect = partial(_connect, self.place, self._engine.url)
-            sa.event.listen(self._engine, "do_connect", connect)
         try:
             self._prepare(create)
         except BaseException:

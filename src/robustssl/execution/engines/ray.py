@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from robustssl.errors import InputError, bounded
-from robustssl.execution.engines.local import THREADS, Done, Work, failures, halves, timed
+from robustssl.execution.engines.local import Done, Work, failures, halves, timed
+from robustssl.execution.engines.processes import THREADS
 from robustssl.execution.groups import Group, are_nets
 
 RETRIES = 3  # of a group whose worker or node died

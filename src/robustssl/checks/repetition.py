@@ -1,0 +1,49 @@
+"""Cells that are run again: whether their scores are those of the records."""
+
+import random
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from robustssl.execution.groups import are_nets, groups
+from robustssl.execution.worker import run_group
+from robustssl.records.record import Record
+
+# Training turns the rounding of another device into other nets: as good on average, not each.
+NOISE = 0.03  # by which the mean score of a curve of nets may differ
+GROSS = 0.25  # by which that of one net may
+
+
+def not_repeated(records: Sequence[Record], sample: int, chance: random.Random) -> Iterator[str]:
+    """Scores of cells that are run again here."""
+    known = {r.cell: r for r in records}
+    whole = list(groups(sorted(known)))
+    for group in chance.sample(whole, min(sample, len(whole))):
+        pairs = [(known[again.cell], again) for again in run_group(group)]
+        near = GROSS if are_nets(group) else 1e-9
+        for record, again in pairs:
+            yield from _differences(record, again, near)
+        if are_nets(group):
+            yield from _mean_differences(pairs)
+
+
+def _differences(record: Record, again: Record, near: float) -> Iterator[str]:
+    if again.error is not None:
+        yield f"{again.cell} fails here: {again.error}"
+        return
+    for name, score in again.scores.items():
+        said = record.scores.get(name)
+        if said is None or abs(said - score) > near:
+            yield f"{again.cell} has the {name} {said}, and {score} when it is run again"
+
+
+def _mean_differences(pairs: Sequence[tuple[Record, Record]]) -> Iterator[str]:
+    first = pairs[0][0].cell
+    shared = set.intersection(*({*a.scores} & {*b.scores} for a, b in pairs))
+    for name in sorted(shared):
+        said, found = (np.mean([r.scores[name] for r in side]) for side in zip(*pairs, strict=True))
+        if abs(said - found) > NOISE:
+            yield (
+                f"{first.spec} on {first.dataset} in {first.environment} ({first.labels} labels) "
+                f"has the {name} {said:.4f} on average, and {found:.4f} when it is run again"
+            )

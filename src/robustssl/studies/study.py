@@ -242,12 +242,19 @@ def study(source: str | Path | Mapping[str, Any] | Study) -> Study:
     if isinstance(source, Mapping):
         return _validated(dict(source), "the study")
     path = named().get(str(source), Path(source))
-    if not path.is_file():
+    if not _is_file(path):
         if path.suffix in (".yaml", ".yml"):
             raise InputError(f"there is no study file {path}")
         raise unknown("study", shown(source), named())
     document = read_study(path)
     return _validated({k: v for k, v in document.items() if k not in SUBMITTED}, str(source))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
 
 
 def read_study(path: Path) -> dict[str, Any]:

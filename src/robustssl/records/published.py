@@ -46,6 +46,9 @@ def _read_tidy(path: Path, text: str, score: str | None) -> pd.DataFrame:
         frame = without_apostrophes(frame)
         frame.columns = frame.columns.str.strip()
         frame = frame.loc[:, ~frame.columns.str.startswith("Unnamed:")]  # the index of a data frame
+        if not frame.columns.is_unique:
+            twice = frame.columns[frame.columns.duplicated()][0]
+            raise InputError(f"{path} has two columns named {twice!r}")
         name = score or ("score" if "score" in frame else "accuracy")
         if name not in frame:
             raise unknown(f"score of {path}", name, set(frame) - {*KEYS, "t", "seed"})

@@ -46,6 +46,8 @@ def _read_tidy(path: Path, text: str, score: str | None) -> pd.DataFrame:
         frame = without_apostrophes(frame)
         frame.columns = frame.columns.str.strip()
         frame = frame.loc[:, ~frame.columns.str.startswith("Unnamed:")]  # the index of a data frame
+        if missing := {"algorithm", "t"} - {*frame}:
+            raise InputError(f"{path} has no column {min(missing)}")
         if not frame.columns.is_unique:
             twice = frame.columns[frame.columns.duplicated()][0]
             raise InputError(f"{path} has two columns named {twice!r}")

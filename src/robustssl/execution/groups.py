@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import groupby
 
 from robustssl import registry
 from robustssl.cell import Cell
+from robustssl.spec import parse
 
 Group = tuple[Cell, ...]
 
@@ -25,7 +27,13 @@ def groups(cells: Sequence[Cell]) -> Iterator[Group]:
 
 def are_nets(group: Group) -> bool:
     """Whether the models of a group are fitted together, and on a GPU if there is one."""
-    return registry.about("algorithm", group[0].algorithm).family == "deep"
+    return is_net(group[0].algorithm)
+
+
+@lru_cache
+def is_net(method: str) -> bool:
+    """Whether a method, named or as a spec, is a net."""
+    return registry.about("algorithm", parse(method)[0]).family == "deep"
 
 
 def fit_of(cell: Cell) -> Cell:

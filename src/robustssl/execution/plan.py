@@ -11,7 +11,7 @@ from typing import Any
 from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.execution.engines import local
-from robustssl.execution.groups import Group, are_nets, groups
+from robustssl.execution.groups import Group, are_nets, groups, is_net
 from robustssl.execution.run import (
     count_workers,
     missing_cells,
@@ -19,7 +19,7 @@ from robustssl.execution.run import (
     refuse_impossible_options,
 )
 from robustssl.execution.status import Place, place_of, seconds_a_cell, totals_of
-from robustssl.execution.timing import Pace, TimeLeft, is_net
+from robustssl.execution.timing import Pace, TimeLeft
 from robustssl.execution.worker import run_group
 from robustssl.records.record import Record
 from robustssl.records.store import Store, exists

@@ -3,15 +3,12 @@
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
-from robustssl import registry
 from robustssl.cell import Cell
-from robustssl.execution.groups import Group, are_nets, groups
+from robustssl.execution.groups import Group, are_nets, groups, is_net
 from robustssl.execution.status import Place, place_of
 from robustssl.records.record import Record
-from robustssl.spec import parse
 
 ENOUGH = 0.1  # the share of the work after which the time left is told
 
@@ -84,11 +81,6 @@ class Pace:
             return self._beside[dataset].mean()
         means = [beside.mean() for beside in list(self._beside.values())]
         return sum(means) / len(means) if means else 0.0
-
-
-@lru_cache
-def is_net(method: str) -> bool:
-    return registry.about("algorithm", parse(method)[0]).family == "deep"
 
 
 class Lane:

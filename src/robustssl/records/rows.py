@@ -65,9 +65,7 @@ class Reader:
     def __init__(self, provenance: Mapping[str, str], methods: Mapping[str, str]) -> None:
         self._texts = {"provenance": provenance, "method": methods}
         self._shared = lru_cache(maxsize=None)(self._find)
-        self._method = lru_cache(maxsize=None)(
-            lambda id_: Method.from_dict(self._find("method", id_))
-        )
+        self._method = lru_cache(maxsize=None)(self._find_method)
         self._parsed = lru_cache(maxsize=1000)(json.loads)
 
     def _find(self, kind: str, id_: str) -> Any:

@@ -83,12 +83,12 @@ sa.Index(
     sqlite_where=success,
     postgresql_where=success,
 )
-# What progress is counted by, so that the records themselves need not be read. PostgreSQL has no
-# order of JSON, and counts by several processes.
-CURVE = ("algorithm", "params", "environment", "dataset", "labels", "versions")
+# What progress is counted by; with an index, the records themselves need not be read. PostgreSQL
+# cannot have it: it does not compare JSON.
+COUNTED_BY = ("algorithm", "params", "environment", "dataset", "labels", "versions")
 _counted = sa.Index(
     "counted",
-    *(records.c[name] for name in (*CURVE, "t", "seed", "seconds")),
+    *(records.c[name] for name in (*COUNTED_BY, "t", "seed", "seconds")),
     sqlite_where=success,
 ).ddl_if(dialect="sqlite")
 

@@ -25,7 +25,7 @@ from robustssl.records.places import NoStoreError, engine_of, shown, url_of
 from robustssl.records.record import SCORES, UNREADABLE, Record
 from robustssl.records.rows import CELL, Reader, as_text, row_of, shared_provenance
 from robustssl.records.schema import (
-    CURVE,
+    COUNTED_BY,
     SCORE_COLUMNS,
     insert,
     meta,
@@ -257,7 +257,7 @@ class Store:
         """Successes by the curve and the versions they are of, counted where they lie: how many
         `cells` (at those t and seeds), their `seconds`, what `each` of all took.
         """
-        of, seconds = self._texts(CURVE), records.c.seconds
+        of, seconds = self._texts(COUNTED_BY), records.c.seconds
         asked: Any = sa.true()
         if ts is not None and seeds is not None:
             asked = records.c.t.in_(ts) & records.c.seed.in_(seeds)
@@ -265,7 +265,7 @@ class Store:
         query = sa.select(*of, *sums, sa.func.avg(seconds)).where(success).group_by(*of)
         with self._engine.connect() as connection:
             rows = connection.execute(query).all()
-        return self._spelt(pd.DataFrame(rows, columns=[*CURVE, "cells", "seconds", "each"]))
+        return self._spelt(pd.DataFrame(rows, columns=[*COUNTED_BY, "cells", "seconds", "each"]))
 
     @_again
     def frame(self, failed_only: bool = False) -> pd.DataFrame:

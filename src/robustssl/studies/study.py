@@ -44,7 +44,7 @@ def _seeds(value: Any) -> Any:
 
 def _some(known: list[str], asked: list[str]) -> list[str]:
     if not known:
-        raise UntrustedError(f"{', '.join(asked)}: none of these is imported here; see --trust")
+        raise UntrustedError(f"{', '.join(asked)}: nothing of this is imported here; see --trust")
     return known
 
 

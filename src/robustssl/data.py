@@ -16,6 +16,8 @@ UNLABELED = -1
 Kind = Literal["tabular", "image", "text"]
 Rows = npt.NDArray[np.intp]
 
+ENCODERS = {"image": "pixels", "text": "tfidf"}  # of a dataset that names none
+
 
 def digest(*arrays: npt.NDArray[Any]) -> str:
     """sha256 of the arrays' shapes and values."""
@@ -36,7 +38,8 @@ class Dataset:
     """Rows X, class codes y (n,), 0 to K - 1, and maybe a domain for each row.
 
     X is (n, d) floats (tabular), (n, height, width, 1 or 3) bytes (image), or (n,) texts. `meta`
-    names the classes, the owner, the licence.
+    names the classes, the owner, the licence. `encoder` (a spec) makes vectors of images or texts;
+    that of a dataset which names none is pixels or tfidf.
     """
 
     name: str
@@ -45,8 +48,10 @@ class Dataset:
     kind: Kind = "tabular"
     domain: npt.NDArray[Any] | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
+    encoder: str = ""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "encoder", self.encoder or ENCODERS.get(self.kind, ""))
         if self.kind not in get_args(Kind):
             raise unknown(f"kind of {self.name}", self.kind, get_args(Kind))
         if len(self.y) == 0:
@@ -84,6 +89,13 @@ class Dataset:
         domain = [] if self.domain is None else [as_array(self.domain)]
         return digest(as_array(self.X), self.y, *domain)
 
+    @property
+    def loses_by_seed(self) -> bool:
+        """Whether what a row loses is drawn for each seed; if its vectors are kept in a bank, it
+        depends on the row alone, so that one bank serves all seeds.
+        """
+        return self.encoder in ("", *ENCODERS.values())
+
     def class_name(self, code: int) -> str:
         return str(self.meta["classes"][code]) if "classes" in self.meta else str(code)
 
@@ -111,10 +123,41 @@ class Pools:
 
 
 @dataclass(frozen=True, eq=False)
+class ViewedRows:
+    """Rows with views that were made before: those of a bank at the places `index`.
+
+    The bank, (m, 1 + weak + strong, ...), holds of each row the row itself, weak views of it and
+    strong ones; many of these may share one bank. As an array it is the rows themselves.
+    """
+
+    bank: npt.NDArray[Any]
+    index: Rows
+    weak: int
+    strong: int
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.asarray(self.bank[self.index, 0], dtype)
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __getitem__(self, rows: Any) -> "ViewedRows":
+        return ViewedRows(self.bank, self.index[rows], self.weak, self.strong)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.index), *self.bank.shape[2:])
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.bank.nbytes)
+
+
+@dataclass(frozen=True, eq=False)
 class Split:
     """What a learner is fitted on and tested on: y is -1 where unlabeled; rows are row ids."""
 
-    X: npt.NDArray[Any]
+    X: Any  # an array or, for nets, maybe `ViewedRows`
     y: npt.NDArray[np.intp]
     rows: Rows
     X_test: npt.NDArray[Any]

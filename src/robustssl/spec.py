@@ -65,6 +65,14 @@ def spell(name: str, options: Mapping[str, Any]) -> str:
     return f"{name}[{inside}]" if inside else name
 
 
+def thing_of(kind: str, spec: str) -> str:
+    """The name of what has a version in a spec: of a dataset with an encoder, `dataset+encoder`."""
+    name, options = parse(spec)
+    if kind != "dataset" or "encoder" not in options:
+        return name
+    return f"{name}+{parse(str(options['encoder']))[0]}"
+
+
 _BOUNDS = {
     "least": ("at least", operator.ge),
     "above": ("above", operator.gt),

@@ -1,17 +1,18 @@
 """From a task and a seed to the rows that a learner is fitted on and tested on, at every t."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from robustssl import registry
 from robustssl.cell import Cell
-from robustssl.data import Pools, Split
-from robustssl.preprocessing import Matrix, fit_preprocessing
-from robustssl.views.texts import text_versions
+from robustssl.data import Pools, Split, ViewedRows
+from robustssl.encoders import Pretrained, digests_of
+from robustssl.preprocessing import Matrix, preprocessing
+from robustssl.views.texts import VERSIONS, text_versions
 
 KEPT = 2**24  # bytes of a split of texts, at most, for the next method
 
@@ -24,11 +25,17 @@ class Prepared:
     pools: Pools
     _texts: dict[tuple[float, bool], Split] = field(default_factory=dict, init=False, repr=False)
 
+    @cached_property
+    def encoder(self) -> Any:
+        """The encoder of images or texts; None for a table."""
+        return registry.encoder(self.pools.data.encoder) if self.pools.data.encoder else None
+
     def split(self, t: float, views: bool = False) -> Split:
-        """The rows at t; with `views`, images stay images, and texts come in versions. Those of
-        texts take seconds, and all methods see the same: they are kept, unless they are large.
+        """The rows at t. With `views`, for nets, images of no encoder stay images, and vectors come
+        with those of views. Views for TF-IDF take seconds, and all methods see the same: they are
+        kept, unless they are large.
         """
-        if self.pools.data.kind != "text":
+        if self.pools.data.encoder != "tfidf":
             return self._split(t, views)
         if (t, views) in self._texts:
             return self._texts[t, views]
@@ -39,37 +46,93 @@ class Prepared:
 
     def _split(self, t: float, views: bool) -> Split:
         split: Split = self.environment.split(self.pools, t)
-        if self.environment.scales:
+        if self._is_ready(views):
             return split
-        kind = self.pools.data.kind
-        if views and kind == "image":
-            return split
-        X = self.preprocess(split.X)
-        if views and kind == "text":
-            versions = (self.preprocess(texts) for texts in text_versions(split.X))
-            X = np.stack([X, *versions], axis=2)
+        X = self._viewed(split.X) if views and self.encoder else self.preprocess(split.X)
         return replace(split, X=X, X_test=self.test_features)
 
+    def _is_ready(self, views: bool) -> bool:
+        """Whether a learner takes the rows as they are."""
+        return self.environment.scales or (views and self.pools.data.encoder == "pixels")
+
+    def _viewed(self, X: Matrix) -> ViewedRows:
+        if not isinstance(self.encoder, Pretrained):
+            versions = (self.preprocess(texts) for texts in text_versions(X))
+            bank = np.stack([self.preprocess(X), *versions], axis=1)
+            return ViewedRows(bank, np.arange(len(X)), VERSIONS, VERSIONS)
+        shared, digests = self._bank, digests_of(X)
+        if not all(digest in shared.places for digest in digests):
+            shared = Banked.of(X, self.encoder, self.preprocessing)
+        index = np.array([shared.places[digest] for digest in digests], np.intp)
+        return ViewedRows(shared.bank, index, self.encoder.weak, self.encoder.strong)
+
     @cached_property
-    def preprocess(self) -> Callable[[Matrix], Matrix]:
-        """The one preprocessing, fitted at t = 0; none where `split` scales on its own."""
-        if self.environment.scales:
-            return lambda X: X
+    def _bank(self) -> "Banked":
+        """The rows of t = 0 and of t = 1, and so of every t if rows are only replaced."""
+        every = [self.environment.split(self.pools, t).X for t in (0.0, 1.0)]
+        return Banked.of(np.concatenate(every), self.encoder, self.preprocessing)
+
+    @cached_property
+    def preprocessing(self) -> Pipeline:
+        """The one preprocessing, fitted at t = 0."""
         data = self.pools.data
         reference = self.environment.split(self.pools, 0.0).X
-        return fit_preprocessing(reference, data.kind, data.meta.get("encoder", "tfidf"))
+        return preprocessing(reference, data.kind, data.encoder)
+
+    def preprocess(self, X: Matrix) -> Matrix:
+        """Rows as numbers; as they are where `split` scales on its own."""
+        return X if self.environment.scales else np.asarray(self.preprocessing.transform(X))
 
     def aside(self, views: bool = False) -> Matrix:
         """The inconsistent rows that are set aside; none where `split` scales on its own."""
         rows = self.pools.aside[:0] if self.environment.scales else self.pools.aside
         X = self.environment.degrade(self.pools, rows)
-        as_it_is = len(rows) == 0 or (views and self.pools.data.kind == "image")
-        return X if as_it_is else self.preprocess(X)
+        return X if len(rows) == 0 or self._is_ready(views) else self.preprocess(X)
 
     @cached_property
     def test_features(self) -> Matrix:
         """The features of the test rows, the same at every t."""
         return self.preprocess(self.pools.data.X[self.pools.test])
+
+
+@dataclass(frozen=True, eq=False)
+class Banked:
+    """Rows and their views, encoded and preprocessed; `places` finds a row by its digest."""
+
+    bank: Matrix
+    places: dict[bytes, int]
+
+    @staticmethod
+    def of(X: Matrix, encoder: Pretrained, fitted: Pipeline) -> "Banked":
+        first: dict[bytes, int] = {}
+        for place, digest in enumerate(digests_of(X)):
+            first.setdefault(digest, place)
+        rows = X[list(first.values())]
+        raw = np.concatenate([encoder.vectors(rows)[:, None], encoder.views(rows)], axis=1)
+        bank = projected(raw, fitted)
+        return Banked(bank, {digest: place for place, digest in enumerate(first)})
+
+
+def projected(vectors: Matrix, fitted: Pipeline) -> Matrix:
+    """Vectors, (rows, versions, width), after what a fitted preprocessing does behind its encoder,
+    rounded to 16 bits; on a GPU if there is one.
+    """
+    import torch
+
+    encoded, scale = fitted.steps[0][1], fitted.steps[1][1]
+    components = encoded.steps[1][1]
+    device = device_of("auto")
+    matrix = torch.tensor(components.components_.T / scale.scale_, dtype=torch.float32).to(device)
+    shift = components.mean_ @ components.components_.T + scale.mean_
+    moved = torch.tensor(shift / scale.scale_, dtype=torch.float32).to(device)
+    parts = [
+        (torch.from_numpy(vectors[start : start + 1024]).to(device).float() @ matrix - moved)
+        .half()
+        .cpu()
+        .numpy()
+        for start in range(0, len(vectors), 1024)
+    ]
+    return np.concatenate(parts)
 
 
 @lru_cache(maxsize=8)

@@ -35,7 +35,7 @@ class FeatureDropout(DeepClassifier):
     most: Share = 0.5
 
     targets = frozenset({"feature"})
-    takes = frozenset({"table", "text"})
+    takes = frozenset({"table", "vectors"})
     views = ("weak", "strong", "x_strong")
 
     @property

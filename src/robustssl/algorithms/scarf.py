@@ -32,7 +32,7 @@ class SCARF(DeepClassifier):
     start: Annotated[float, Range(least=0, below=1)] = 0.3
 
     targets = frozenset({"feature"})
-    takes = frozenset({"table", "text"})
+    takes = frozenset({"table", "vectors"})
     views = ("weak",)
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {"corruption": 0.6, "temperature": 1.0, "start": 0.5}

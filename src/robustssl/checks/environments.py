@@ -14,7 +14,7 @@ from robustssl.data import UNLABELED, Pools, Split, as_array, digest
 from robustssl.environments import count
 from robustssl.errors import InputError
 from robustssl.execution.engines.processes import clean_start
-from robustssl.preprocessing import fit_preprocessing
+from robustssl.preprocessing import preprocessing
 from robustssl.spec import parse
 from robustssl.splits import Prepared, prepare
 
@@ -165,8 +165,8 @@ def no_label_leaves(case: Case) -> None:
 def preprocessing_sees_neither_t_nor_test(case: Case) -> None:
     """It depends on the labeled rows and the unlabeled rows at t = 0, and on no others."""
     data, seen = case.pools.data, case.raw[0.0]
-    encoder = data.meta.get("encoder", "tfidf")
-    expected = fit_preprocessing(data.X[seen.rows], data.kind, encoder)(seen.X_test)
+    fitted = preprocessing(data.X[seen.rows], data.kind, data.encoder)
+    expected = fitted.transform(seen.X_test)
     for t in TS:
         got = case.prepared.split(t).X_test
         require(

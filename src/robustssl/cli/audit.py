@@ -43,7 +43,7 @@ def audit(
     from robustssl.audits.audit import STEPS
     from robustssl.audits.gains import METHODS
     from robustssl.audits.page import check_folder, describe
-    from robustssl.execution.progress import watch
+    from robustssl.progress import watch
 
     check_folder(folder)
     with watch(STEPS, err, "steps") as seen:

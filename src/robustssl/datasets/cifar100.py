@@ -22,10 +22,10 @@ def _local() -> Arrays:
     return {"X": X, "y": records[:, 1].astype(np.intp), "classes": np.array(classes)}
 
 
-def load() -> Dataset:
+def load(encoder: str = "pixels") -> Dataset:
     """60,000 small colour photographs of 100 kinds of things, 32 x 32 pixels."""
     place = cache() / "cifar-100-binary"
     source = Source(f"{place}, the unpacked archive cifar-100-binary.tar.gz of its owner", _local)
     openml = openml_images(41983, (3, 32, 32), [str(k) for k in range(100)], sha256=None)
     owner, licence = "A. Krizhevsky", "not stated"
-    return fetch_images("cifar100", source, openml, owner=owner, licence=licence)
+    return fetch_images("cifar100", source, openml, owner=owner, licence=licence, encoder=encoder)

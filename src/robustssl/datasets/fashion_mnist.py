@@ -37,7 +37,7 @@ def _carried() -> Arrays:
     }
 
 
-def load() -> Dataset:
+def load(encoder: str = "pixels") -> Dataset:
     """70,000 grey pictures of 10 kinds of clothes, 28 x 28 pixels."""
     source = Source(f"the package {_CARRIER.package}", _carried)
-    return fetch_images("fashion_mnist", source, owner="Zalando SE", licence="MIT")
+    return fetch_images("fashion_mnist", source, owner="Zalando SE", licence="MIT", encoder=encoder)

@@ -14,8 +14,12 @@ kind = "image"
 _SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".webp"}
 
 
-def load(path: str = "", size: int = 32) -> Dataset:
-    """A folder CLASS/*.png or DOMAIN/CLASS/*.png: image_folder[path=FOLDER,size=PIXELS]."""
+def load(path: str = "", size: int = 32, encoder: str = "pixels") -> Dataset:
+    """A folder CLASS/*.png or DOMAIN/CLASS/*.png: image_folder[path=FOLDER,size=PIXELS].
+
+    size: the pixels, across and along, to which images are brought. encoder: what makes vectors of
+    them, such as efficientnet_lite0.
+    """
     root = Path(path)
     if not path or not root.is_dir():
         raise InputError(f"there is no folder {path!r}; write image_folder[path=FOLDER]")
@@ -37,6 +41,7 @@ def load(path: str = "", size: int = 32) -> Dataset:
         kind="image",
         domain=domain,
         meta={"classes": classes.tolist(), "owner": "you", "licence": "yours"},
+        encoder=encoder,
     )
 
 

@@ -7,7 +7,7 @@ model sees the same batches on every device.
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from robustssl.data import ViewedRows
 from robustssl.views import VIEWS, Views
+from robustssl.views.vectors import VectorViews
 
 BLOCK = 50  # steps whose rows are drawn at once; the same for all methods
 NUMBERS = 2**21  # about how many are drawn at once
@@ -28,9 +30,9 @@ Draw = Callable[[np.random.Generator, int], npt.NDArray[Any]]
 class Problem:
     """The rows that one model is trained on, and the seed of its random numbers."""
 
-    X: npt.NDArray[Any]
+    X: npt.NDArray[Any] | ViewedRows
     codes: npt.NDArray[np.intp]
-    unlabeled: npt.NDArray[Any]
+    unlabeled: npt.NDArray[Any] | ViewedRows
     seed: int
 
 
@@ -55,10 +57,10 @@ class Batches:
         place: tuple[torch.device, torch.dtype],
     ) -> None:
         self.device, self.dtype = place
-        self.views, self.prepare, self.asked = views, prepare, asked
-        self.x = self._stack([p.X for p in problems])
+        self.prepare, self.asked = prepare, asked
+        self.views, labeled, unlabeled = self._placed(views, problems)
+        self.x, self.unlabeled = self._stack(labeled), self._stack(unlabeled)
         self.y = self._stack([p.codes for p in problems]).long()
-        self.unlabeled = self._stack([p.unlabeled for p in problems])
         self.labels = torch.tensor([len(p.X) for p in problems], device=self.device)
         self.counts = torch.tensor([len(p.unlabeled) for p in problems], device=self.device)
         self._draws = [_draws(p, views, sizes, asked, noise) for p in problems]
@@ -79,6 +81,26 @@ class Batches:
             )
             for name, array in one.items()
         }
+
+    def _placed(
+        self, views: Views, problems: Sequence[Problem]
+    ) -> tuple[Views, list[npt.NDArray[Any]], list[npt.NDArray[Any]]]:
+        """The labeled and the unlabeled rows of each model. Those of a bank are places in one bank
+        for all models, which the views then hold, so that nothing is copied for each model.
+        """
+        if not isinstance(views, VectorViews):
+            return views, [p.X for p in problems], [p.unlabeled for p in problems]  # type: ignore[misc]
+        banks = {id(p.X.bank): p.X.bank for p in problems}  # type: ignore[union-attr]
+        ends = np.cumsum([0, *map(len, banks.values())])
+        starts = dict(zip(banks, ends.tolist(), strict=False))
+
+        def places(rows: Any) -> npt.NDArray[np.intp]:
+            return np.asarray(rows.index + starts[id(rows.bank)], np.intp)
+
+        bank = torch.cat([torch.from_numpy(bank).to(self.device) for bank in banks.values()])
+        bank = bank.to(self.dtype) if bank.dtype == torch.float64 else bank
+        labeled, unlabeled = ([places(getattr(p, k)) for p in problems] for k in ("X", "unlabeled"))
+        return replace(views, bank=bank), labeled, unlabeled
 
     def _stack(self, arrays: Sequence[npt.NDArray[Any]]) -> Tensor:
         """Arrays padded to the length of the longest; padding is never drawn."""

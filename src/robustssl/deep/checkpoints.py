@@ -20,7 +20,8 @@ def checkpoint_file(folder: Path, model: Any, problems: Sequence[Problem]) -> Pa
     params = sorted({**model.get_params(), "random_state": None}.items())
     who = f"{type(model)} {model.version} {params}"
     about = np.frombuffer(who.encode(), np.uint8)
-    arrays = [a for p in problems for a in (p.X, p.codes, p.unlabeled, np.array(p.seed))]
+    fields = [a for p in problems for a in (p.X, p.codes, p.unlabeled, p.seed)]
+    arrays = [np.asarray(value) for value in fields]
     return folder / f"{digest(about, *arrays)[:32]}.pt"
 
 

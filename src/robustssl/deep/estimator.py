@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -15,21 +15,19 @@ from torch.nn.functional import cross_entropy
 
 from robustssl import registry
 from robustssl.classifier import Codes, EncodedClassifier, Matrix
-from robustssl.data import UNLABELED
+from robustssl.data import UNLABELED, ViewedRows
 from robustssl.deep.batches import Problem
 from robustssl.deep.budgets import BUDGETS
 from robustssl.deep.device import Precision, device_of
 from robustssl.deep.net import Net
-from robustssl.deep.together import How, fit_together
+from robustssl.deep.together import How, fit_together, inputs_of
 from robustssl.deep.train import Mode
 from robustssl.deep.trained import Trained
 from robustssl.deep.types import Batch, Loss, Rows, Shape, State
 from robustssl.errors import InputError, unknown
 from robustssl.method import Family
 from robustssl.spec import Count, Decay, NotNegative, Positive, check_options
-from robustssl.views import VIEWS
-
-KINDS = {2: "table", 3: "text", 4: "image"}  # by the number of axes of X
+from robustssl.views import VIEWS, Form
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -38,7 +36,7 @@ class NetClassifier(EncodedClassifier):
 
     net: mlp, linear, ft_transformer, wide_resnet, resnet50 or text_encoder, possibly with options,
     as in mlp[width=128]; or module:Class. `auto` is ft_transformer for rows of a table, wide_resnet
-    for images and mlp for vectors of texts.
+    for images and mlp for vectors of images or texts.
     batch: labeled rows in a step. clip: the largest norm of a gradient; null: no limit.
     ema: the decay of the average of the parameters, which the model predicts with.
     weak: the standard deviation of the noise in a weak view of a table's rows, which should be
@@ -65,7 +63,7 @@ class NetClassifier(EncodedClassifier):
     budgets: ClassVar[dict[str, dict[str, Any]]] = BUDGETS
     checks: ClassVar[dict[str, Any]] = {"dtype": "numeric", "allow_nd": True}
     nested: ClassVar[dict[str, registry.Kind]] = {"net": "net"}  # options whose values are specs
-    takes: ClassVar[frozenset[str]] = frozenset(KINDS.values())
+    takes: ClassVar[frozenset[Form]] = frozenset(get_args(Form))
     views: ClassVar[tuple[str, ...]] = ()
     noise: ClassVar[Any] = None
     combines: ClassVar[bool] = False
@@ -146,9 +144,10 @@ class NetClassifier(EncodedClassifier):
     def _encode(self, X: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Matrix, Codes]:
         rows, codes = super()._encode(X, y)
         _check_rows(rows)
-        if (kind := KINDS[rows.ndim]) not in self.takes:
+        rows = X if isinstance(X, ViewedRows) else rows
+        if (form := inputs_of(rows).form) not in self.takes:
             takes, name = " or ".join(sorted(self.takes)), type(self).__name__
-            raise InputError(f"{name} takes rows of a {takes}, not of an {kind}")
+            raise InputError(f"{name} takes rows of the form {takes}, not {form}")
         self.row_shape_ = rows.shape[1:]
         return rows, codes
 
@@ -159,7 +158,7 @@ class NetClassifier(EncodedClassifier):
     def _rows(self, X: npt.ArrayLike) -> Matrix:
         check_is_fitted(self)
         rows = np.asarray(validate_data(self, X, reset=False, **self.checks))
-        if rows.shape[1:] not in (self.row_shape_, self.row_shape_[:1]):
+        if rows.shape[1:] != self.row_shape_:
             shape = rows.shape[1:]
             raise InputError(f"rows must have the shape {self.row_shape_} of fit, got {shape}")
         _check_rows(rows)
@@ -177,7 +176,8 @@ class NetClassifier(EncodedClassifier):
 
     def _problem(self, rows: Matrix, codes: Codes) -> Problem:
         exact = np.float64 if self.precision == "fp64" else np.float32
-        rows = rows.astype(exact) if rows.ndim == 2 or rows.dtype.kind == "f" else rows
+        if inputs_of(rows).form == "table":
+            rows = rows.astype(exact)
         labeled = codes != UNLABELED
         seed = int(check_random_state(self.random_state).randint(2**31))
         unlabeled = rows[~labeled] if self.views else rows[:0]
@@ -217,16 +217,14 @@ class DeepClassifier(NetClassifier):
 
 
 def _check_rows(rows: Matrix) -> None:
-    """Refuse arrays that are not rows of a table, texts in versions or images."""
-    if rows.ndim == 3 and (rows.shape[2] < 3 or rows.shape[2] % 2 == 0):
+    """Refuse arrays that are neither vectors nor images."""
+    if rows.ndim not in (2, 4):
         raise InputError(
-            "an array of three axes must hold texts in versions, (rows, features, 1 + 2 versions), "
-            f"and images need four axes, (rows, height, width, channels), got {rows.shape}"
+            "X must be (rows, features), or images, (rows, height, width, channels), got the shape "
+            f"{rows.shape}"
         )
     if rows.ndim == 4 and (rows.dtype != np.uint8 or rows.shape[3] not in (1, 3)):
         raise InputError(
             "images must be uint8, with one or three channels on the last axis, got "
             f"{rows.dtype} of shape {rows.shape}"
         )
-    if rows.ndim > 4:
-        raise InputError(f"X must have at most four axes, got {rows.ndim}")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.func import vmap
@@ -70,7 +71,7 @@ class Stack:
 
     def _one(self, problem: Problem) -> Tensor:
         """One row as the net sees it."""
-        row = torch.from_numpy(problem.X[:1]).to(self.device)
+        row = torch.from_numpy(np.asarray(problem.X[:1])).to(self.device)
         return self.net.prepare(self.views.plain(row))[0]
 
     def _mapped(self, one: Callable[..., Any]) -> Callable[..., Any]:
@@ -182,7 +183,7 @@ class Stack:
 
         def batches() -> Iterator[Tensor]:
             for part in rows.tensor_split(-(-len(rows) // 512)):  # equal parts, none of one row
-                yield self.net.prepare(self.views.plain(part)).to(params.dtype)
+                yield self.net.prepare(self.batches.views.plain(part)).to(params.dtype)
 
         statistics = self.net.statistics(params, batches) if self.net.has_statistics else {}
         return Trained(

@@ -12,6 +12,7 @@ import torch
 
 from robustssl import registry
 from robustssl.classifier import Codes, Matrix, labeled_part
+from robustssl.data import ViewedRows
 from robustssl.deep.batches import Problem
 from robustssl.deep.checkpoints import UnreadableError, checkpoint_file, remove, save
 from robustssl.deep.device import precision_of
@@ -21,11 +22,9 @@ from robustssl.deep.train import Mode, train
 from robustssl.deep.trained import Trained
 from robustssl.errors import InputError
 from robustssl.spec import parse
-from robustssl.views import views_of
+from robustssl.views import Form, views_of
 
-# The net that `auto` stands for, by the number of axes of a row: features, versions of a text, an
-# image.
-NETS = {1: "ft_transformer", 2: "mlp", 3: "wide_resnet"}
+NETS: dict[Form, str] = {"table": "ft_transformer", "vectors": "mlp", "image": "wide_resnet"}  # auto
 
 Result = tuple[Trained | int, dict[str, Any]]  # a model or the step of its failure; `trained_with_`
 
@@ -52,7 +51,7 @@ def fit_together(
             rows, codes = model._encode(X, y)
             stand_in = model._stand_in(codes)
             if stand_in is None:
-                alike = (rows.shape[1:], len(model.classes_))
+                alike = (inputs_of(rows), len(model.classes_))
                 stacks.setdefault(alike, []).append((place, model._problem(rows, codes)))
             elif getattr(stand_in, "family", None) == "deep":
                 baselines[place] = stand_in, (rows, codes)
@@ -61,9 +60,9 @@ def fit_together(
         except Exception as error:
             errors[place] = error
     _fit_baselines(models, baselines, errors, how)
-    for (shape, classes), members in stacks.items():
+    for (inputs, classes), members in stacks.items():
         places, chosen = zip(*members, strict=True)
-        training = Training(models[0], shape, classes, how)
+        training = Training(models[0], inputs, classes, how)
         for place, (result, trained_with) in zip(places, training.run(chosen), strict=True):
             models[place].trained_with_ = trained_with
             if isinstance(result, int):
@@ -101,12 +100,27 @@ def _check_alike(models: Sequence[Any]) -> None:
         raise InputError("models that are fitted together must be equal but for random_state")
 
 
+@dataclass(frozen=True)
+class Inputs:
+    """The form and the shape of rows, and how many views come with each, weak and strong."""
+
+    form: Form
+    shape: tuple[int, ...]
+    views: tuple[int, int] = (0, 0)
+
+
+def inputs_of(rows: Any) -> Inputs:
+    if isinstance(rows, ViewedRows):
+        return Inputs("vectors", rows.shape[1:], (rows.weak, rows.strong))
+    return Inputs("image" if rows.ndim == 4 else "table", rows.shape[1:])
+
+
 @dataclass(frozen=True, eq=False)
 class Training:
-    """The training of models with the same options on rows of one shape."""
+    """The training of models with the same options on rows of one kind."""
 
     model: Any
-    shape: tuple[int, ...]
+    inputs: Inputs
     classes: int
     how: How = How()
 
@@ -150,17 +164,18 @@ class Training:
         return [(result, trained_with) for result in results]
 
     def stack(self, problems: Sequence[Problem]) -> Stack:
-        views = views_of(self.shape, self.model.weak, getattr(self.model, "strong", 0.0))
+        noise = (self.model.weak, getattr(self.model, "strong", 0.0))
+        views = views_of(self.inputs.form, self.inputs.shape, noise, self.inputs.views)
         return Stack(self.model, self._build, views, problems)
 
     @property
     def _net(self) -> str:
         net: str = self.model.net
-        return NETS[len(self.shape)] if net == "auto" else net
+        return NETS[self.inputs.form] if net == "auto" else net
 
     def _build(self) -> torch.nn.Module:
         """The net, built first so that its start does not depend on the parts a method adds."""
-        build = partial(registry.net(self._net), self.shape, self.classes)
+        build = partial(registry.net(self._net), self.inputs.shape, self.classes)
         net: torch.nn.Module = build()
         width = net.head.in_features if isinstance(net, Headed) else 1
         parts = self.model.parts(build, width, self.classes)
@@ -179,7 +194,7 @@ class Training:
 def unlabeled_gradients(model: Any, X: Matrix, y: Codes, count: int = 20) -> list[float]:
     """Norms of the gradient of the unlabeled loss, at `count` steps from the first to the last."""
     rows, codes = model._encode(X, y)
-    training = Training(model, rows.shape[1:], len(model.classes_))
+    training = Training(model, inputs_of(rows), len(model.classes_))
     stack = training.stack([model._problem(rows, codes)])
     measured = set(np.linspace(0, model.steps - 1, count).astype(int).tolist())
     norms: list[float] = []

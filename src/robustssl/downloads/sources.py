@@ -5,6 +5,7 @@ Tables, images and texts each have a function that gets the arrays and builds th
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -50,7 +51,9 @@ def fetch_table(
     return fetch(name, sources, build)
 
 
-def fetch_images(name: str, *sources: Source, owner: str, licence: str) -> Dataset:
+def fetch_images(
+    name: str, *sources: Source, owner: str, licence: str, encoder: str = ""
+) -> Dataset:
     """Images from a file in the cache folder, or from the sources given."""
     file = cache() / f"{name}.npz"
 
@@ -59,11 +62,26 @@ def fetch_images(name: str, *sources: Source, owner: str, licence: str) -> Datas
             return {key: opened[key] for key in {"X", "y", "classes", *opened}}
 
     def build(arrays: Arrays) -> Dataset:
-        return _dataset(name, "image", arrays["X"], arrays, owner=owner, licence=licence)
+        about = {"owner": owner, "licence": licence}
+        return _dataset(name, "image", arrays["X"], arrays, encoder, **about)
 
     shapes = "X (rows, height, width, 1 or 3; bytes), y (0, 1, ...), classes"
     first = Source(f"{file}, with the arrays {shapes}", read_file)
     return fetch(name, [first, *sources], build)
+
+
+def first_rows(data: Dataset, count: int) -> Dataset:
+    """The first rows of a dataset, equally many of each class."""
+    classes, sizes = np.unique(data.y, return_counts=True)
+    each, rest = divmod(count, len(classes))
+    if rest or not 0 < each <= sizes.min():
+        raise InputError(
+            f"rows must be a multiple of the {len(classes)} classes of {data.name}, and at most "
+            f"{sizes.min() * len(classes)}, got {count}"
+        )
+    rows = np.sort(np.concatenate([np.flatnonzero(data.y == k)[:each] for k in classes]))
+    domain = None if data.domain is None else data.domain[rows]
+    return replace(data, X=data.X[rows], y=data.y[rows], domain=domain)
 
 
 def fetch_texts(name: str, *sources: Source, owner: str, licence: str, encoder: str) -> Dataset:
@@ -78,16 +96,23 @@ def fetch_texts(name: str, *sources: Source, owner: str, licence: str, encoder: 
         ends = np.concatenate([[0], arrays["ends"]])
         raw = arrays["X"].tobytes()
         X = np.array([raw[a:b].decode() for a, b in pairwise(ends.tolist())], object)
-        return _dataset(name, "text", X, arrays, owner=owner, licence=licence, encoder=encoder)
+        return _dataset(name, "text", X, arrays, encoder, owner=owner, licence=licence)
 
     first = Source(f"{file}, a csv file with the columns text and label", read_file)
     return fetch(name, [first, *sources], build)
 
 
-def _dataset(name: str, kind: Kind, X: npt.NDArray[Any], arrays: Arrays, **about: str) -> Dataset:
+def _dataset(
+    name: str,
+    kind: Kind,
+    X: npt.NDArray[Any],
+    arrays: Arrays,
+    encoder: str = "",
+    **about: str,
+) -> Dataset:
     domain = np.asarray(arrays["domain"], object) if "domain" in arrays else None
     meta = {"classes": arrays["classes"].tolist(), **about}
-    return Dataset(name, X, arrays["y"], kind=kind, domain=domain, meta=meta)
+    return Dataset(name, X, arrays["y"], kind=kind, domain=domain, meta=meta, encoder=encoder)
 
 
 def _openml(number: int) -> tuple[pd.DataFrame, pd.Series]:

@@ -1,1 +1,174 @@
-"""Encoders: images and texts as vectors, one encoder per file."""
+"""Encoders: images and texts as vectors, one encoder per file.
+
+An encoder is fitted on the rows of t = 0 (`pixels`, `tfidf`), or was trained by others on other
+data. Vectors of the latter are made once: of each row itself and of weak and strong views of it,
+which are made before the row is encoded. They are kept in a bank.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from rich.console import Console
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.decomposition import PCA
+from sklearn.pipeline import Pipeline, make_pipeline
+
+from robustssl import registry
+from robustssl.downloads.banks import DIGEST, Bank, Vectors
+from robustssl.progress import watch
+from robustssl.spec import Count, check_options, spell
+
+Rows = npt.NDArray[Any]  # images, (n, height, width, channels) bytes, or texts, (n,)
+
+COMPONENTS = 256  # of the vectors of a pretrained encoder, at most
+PART = 256  # rows that are encoded and kept at once
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoder:
+    """What all encoders have: a version, raised whenever its vectors change, and the kind of data
+    that it encodes.
+    """
+
+    version: ClassVar[int] = 1
+    kind: ClassVar[Literal["image", "text"]]
+
+    def __post_init__(self) -> None:
+        check_options(type(self), vars(self))
+
+    @property
+    def spec(self) -> str:
+        """The name with the options that differ from their defaults."""
+        return self._spelt(self._options)
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        values = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
+        return {name: value for name, (value, default) in values.items() if value != default}
+
+    def _spelt(self, options: dict[str, Any]) -> str:
+        cls = type(self)
+        home, _, name = cls.__module__.rpartition(".")
+        return spell(name if home == __name__ else f"{cls.__module__}:{cls.__name__}", options)
+
+    def features(self, rows: Rows) -> Any:
+        """A transformer of rows into numbers, to be fitted on the rows given."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pretrained(Encoder):
+    """An encoder that was trained by others. A subclass says the `width` of a vector, and defines
+    `encode`.
+
+    weak, strong: how many views of each row are kept.
+    """
+
+    weak: Count = 4
+    strong: Count = 8
+
+    @property
+    def width(self) -> int:
+        """How many numbers a vector has."""
+        raise NotImplementedError
+
+    def encode(self, rows: Rows, digests: Sequence[bytes], version: int) -> npt.NDArray[Any]:
+        """The vectors (n, width) of a version of the rows: 0 is the rows themselves, 1 to `weak`
+        are weak views, those after are strong ones. A view must depend on its row and on the
+        version alone: `chance` gives random numbers that do.
+        """
+        raise NotImplementedError
+
+    def strength(self, version: int) -> Literal["weak", "strong"] | None:
+        """How much a version changes its rows; None: not at all."""
+        if version == 0:
+            return None
+        return "weak" if version <= self.weak else "strong"
+
+    def features(self, rows: Rows) -> Pipeline:
+        """The leading components of the vectors."""
+        count, width = len(rows), self.width
+        solver = "full" if count < width else "covariance_eigh"
+        return make_pipeline(
+            Encoded(self.spec), PCA(min(COMPONENTS, count, width), svd_solver=solver)
+        )
+
+    def vectors(self, rows: Rows) -> Vectors:
+        """The vectors of the rows themselves, (n, width)."""
+        return self._kept(rows, range(1))[:, 0]
+
+    def views(self, rows: Rows) -> Vectors:
+        """The vectors of weak views, then those of strong views, (n, weak + strong, width)."""
+        return self._kept(rows, range(1, 1 + self.weak + self.strong))
+
+    def _kept(self, rows: Rows, versions: range) -> Vectors:
+        bank, digests = self._bank(versions), digests_of(rows)
+        if bank.missing(digests):
+            with bank.alone():  # whoever waits here finds the rows that others made
+                self._add(bank, rows, digests, versions)
+            bank.missing(digests)  # reads what was added
+        return bank.get(digests)
+
+    def _bank(self, versions: range) -> Bank:
+        options = self._options
+        if versions.start == 0:  # the views do not matter
+            options = {k: v for k, v in options.items() if k not in ("weak", "strong")}
+        about = f"{self._spelt(options)}, version {self.version}"
+        name = f"{about}, {'rows' if versions.start == 0 else 'views'}"
+        return bank_of(name, (len(versions), self.width))
+
+    def _add(self, bank: Bank, rows: Rows, digests: Sequence[bytes], versions: range) -> None:
+        missing = bank.missing(digests)
+        what = "vectors" if versions.start == 0 else "vectors of views"
+        console, total = Console(stderr=True), len(missing) * len(versions)
+        with watch(total, console, unit=f"{what} by {self.spec}") as seen:
+            for start in range(0, len(missing), PART):
+                places = missing[start : start + PART]
+                chosen = [digests[place] for place in places]
+                found = []
+                for version in versions:
+                    found.append(self.encode(rows[places], chosen, version).astype(np.float16))
+                    seen.step(count=len(places))
+                bank.add(chosen, np.stack(found, axis=1))
+
+
+class Encoded(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Rows as their vectors, by an encoder (a spec)."""
+
+    def __init__(self, encoder: str) -> None:
+        self.encoder = encoder
+
+    def fit(self, X: Rows, y: None = None) -> Self:
+        return self
+
+    def transform(self, X: Rows) -> npt.NDArray[np.float32]:
+        found: Pretrained = registry.encoder(self.encoder)
+        return found.vectors(X).astype(np.float32)
+
+
+def digests_of(rows: Rows) -> list[bytes]:
+    """A digest of each row, the same in whatever dataset it stands."""
+    if rows.dtype == object:
+        return [_digest(str(row).encode()) for row in rows]
+    return [_digest(np.ascontiguousarray(row).data, f"{row.shape}") for row in rows]
+
+
+def _digest(content: Any, shape: str = "") -> bytes:
+    return hashlib.blake2b(content, digest_size=DIGEST, key=shape.encode()).digest()
+
+
+def chance(digests: Sequence[bytes], version: int, count: int) -> npt.NDArray[np.float32]:
+    """`count` uniform numbers for a version of each row, (n, count)."""
+    drawn = b"".join(
+        hashlib.shake_128(digest + version.to_bytes(4, "little")).digest(4 * count)
+        for digest in digests
+    )
+    return (np.frombuffer(drawn, "<u4").reshape(-1, count) >> 8).astype(np.float32) / 2**24
+
+
+bank_of = lru_cache(maxsize=8)(Bank)  # a process reads the entries of a bank once

@@ -1,21 +1,29 @@
 """Images as the leading components of their pixels."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
-import numpy.typing as npt
 from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+from robustssl.encoders import Encoder, Rows
+
+_COMPONENTS = 128  # at most
 _MANY = 5_000  # images; with more, a full decomposition takes too long
 
 
-def encoder(images: npt.NDArray[Any], components: int) -> Pipeline:
-    """An encoder, to be fitted on the images given, with at most `components` features."""
-    components = min(components, len(images), images[0].size)
-    solver = "full" if len(images) <= _MANY else "covariance_eigh"
-    return make_pipeline(FunctionTransformer(_flat), PCA(components, svd_solver=solver))
+@dataclass(frozen=True, kw_only=True)
+class Pixels(Encoder):
+    """No encoder: nets get the images as they are, other methods their 128 leading components."""
+
+    kind: ClassVar[Literal["image", "text"]] = "image"
+
+    def features(self, rows: Rows) -> Pipeline:
+        components = min(_COMPONENTS, len(rows), rows[0].size)
+        solver = "full" if len(rows) <= _MANY else "covariance_eigh"
+        return make_pipeline(FunctionTransformer(_flat), PCA(components, svd_solver=solver))
 
 
-def _flat(images: npt.NDArray[Any]) -> npt.NDArray[Any]:  # saved models hold this name
+def _flat(images: Rows) -> Rows:  # saved models hold this name
     return images.reshape(len(images), -1).astype(float)

@@ -1,22 +1,31 @@
 """Texts as the leading components of their TF-IDF."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
-import numpy.typing as npt
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import Pipeline, make_pipeline
 
+from robustssl.encoders import Encoder, Rows
 from robustssl.errors import InputError
 
+_COMPONENTS = 128  # at most
 
-def encoder(texts: npt.NDArray[Any], components: int) -> Pipeline:
-    """An encoder, to be fitted on the texts given, with at most `components` features."""
-    words = TfidfVectorizer(sublinear_tf=True)
-    try:
-        components = min(components, len(words.fit(texts).vocabulary_) - 1, len(texts) - 1)
-    except ValueError as error:
-        raise InputError(f"TF-IDF finds no words in the texts: {error}") from error
-    if components < 1:
-        raise InputError("TF-IDF needs at least two texts and two different words")
-    return make_pipeline(words, TruncatedSVD(components, random_state=0))
+
+@dataclass(frozen=True, kw_only=True)
+class TfIdf(Encoder):
+    """The 128 leading components of TF-IDF; a view has one word replaced by a synonym, or five."""
+
+    kind: ClassVar[Literal["image", "text"]] = "text"
+
+    def features(self, rows: Rows) -> Pipeline:
+        words = TfidfVectorizer(sublinear_tf=True)
+        try:
+            known = len(words.fit(rows).vocabulary_)
+        except ValueError as error:
+            raise InputError(f"TF-IDF finds no words in the texts: {error}") from error
+        components = min(_COMPONENTS, known - 1, len(rows) - 1)
+        if components < 1:
+            raise InputError("TF-IDF needs at least two texts and two different words")
+        return make_pipeline(words, TruncatedSVD(components, random_state=0))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from robustssl.data import Dataset, Pools, Rows
+from robustssl.data import Dataset, Pools, Rows, as_array, digest
 from robustssl.environments import Environment, Matrix, count
 from robustssl.errors import InputError
 
@@ -65,7 +65,7 @@ def lose_colour(pools: Pools, rows: Rows) -> Matrix:
     left = np.repeat(whole[..., :1], whole.shape[-1], axis=-1)
     for i in np.flatnonzero((left == whole).all((1, 2, 3))):
         pixels = left[i].reshape(-1, whole.shape[-1])
-        lost = np.random.default_rng((pools.seed, rows[i])).permutation(len(pixels))
+        lost = _chance(pools, rows[i]).permutation(len(pixels))
         pixels[lost[: len(pixels) // 2]] = 0
     return left
 
@@ -75,6 +75,14 @@ def lose_words(pools: Pools, rows: Rows) -> Matrix:
     left = np.empty(len(rows), object)
     for i, row in enumerate(rows):
         words = np.array(pools.data.X[row].split(), object)
-        kept = np.random.default_rng((pools.seed, row)).permutation(len(words))[len(words) // 2 :]
+        kept = _chance(pools, row).permutation(len(words))[len(words) // 2 :]
         left[i] = " ".join(words[np.sort(kept)])
     return left
+
+
+def _chance(pools: Pools, row: int) -> np.random.Generator:
+    """What a row loses: drawn for each seed, or by the row alone."""
+    if pools.data.loses_by_seed:
+        return np.random.default_rng((pools.seed, row))
+    content = digest(as_array(pools.data.X[row : row + 1]))
+    return np.random.default_rng(int(content[:32], 16))

@@ -16,7 +16,7 @@ from robustssl.errors import InputError, unknown
 from robustssl.execution.engines import local
 from robustssl.execution.groups import are_nets, groups
 from robustssl.execution.limits import Limits
-from robustssl.execution.progress import watch
+from robustssl.progress import watch
 from robustssl.execution.status import (
     Outline,
     Status,

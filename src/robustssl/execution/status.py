@@ -17,7 +17,7 @@ from robustssl.records import catalog
 from robustssl.records.frame import CURVE, Present, are_older, newest
 from robustssl.records.store import Store
 from robustssl.registry.trust import trusting
-from robustssl.spec import parse
+from robustssl.spec import thing_of
 from robustssl.studies.study import Study, study
 
 
@@ -81,7 +81,7 @@ def _present(chosen: Study) -> Present:
         "environment": chosen.environments,
         "dataset": chosen.datasets,
     }
-    named = {(kind, parse(spec)[0]) for kind, every in specs.items() for spec in every}
+    named = {(kind, thing_of(kind, spec)) for kind, every in specs.items() for spec in every}
 
     def present(kind: str, name: str) -> int | None:
         known = (kind, name) in named

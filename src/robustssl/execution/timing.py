@@ -8,9 +8,8 @@ from typing import Any
 from robustssl.cell import Cell
 from robustssl.execution.groups import Group, are_nets, groups, is_net
 from robustssl.execution.status import Place, place_of
+from robustssl.progress import ENOUGH
 from robustssl.records.record import Record
-
-ENOUGH = 0.1  # the share of the work after which the time left is told
 
 
 class Beside:

@@ -1,4 +1,5 @@
-"""What is known of the built-in algorithms, environments, datasets and nets without importing them.
+"""What is known of the built-in algorithms, environments, datasets, encoders and nets without
+importing them.
 
 `catalog.json` is written by `make catalog`, from the code; a test says when it is out of date. So
 reports need no code of a method, and `robustssl list` no torch.
@@ -25,9 +26,9 @@ class About:
 
     `options` are its options with their defaults, but for the `required` ones; `texts` are those
     that take a text. `text` is its documentation, `summary` the first sentence, `shared_text` tells
-    of the options that it shares with other algorithms. `look` is the
-    place of an algorithm in the order of colours, kept for good. `data` is the kind of data that a
-    dataset holds.
+    of the options that it shares with other algorithms. `look` is the place of an algorithm in the
+    order of colours, kept for good. `data` is the kind of data that a dataset holds, or that an
+    encoder encodes.
     """
 
     name: str
@@ -83,16 +84,23 @@ def source_digest(kind: str, name: str) -> str | None:
 
 def version(kind: str, name: str) -> int | None:
     """The present version of a built-in thing; None of anything else."""
-    parts = [entry(kind, part) for part in name.split("+")] if kind == "environment" else []
-    found = parts or [entry(kind, name)]
+    found = [entry(*part) for part in parts_of(kind, name)]
     if None in found:
         return None
     numbers = [about.version for about in found if about is not None]
     return numbers[0] if len(numbers) == 1 else composed_version(*numbers)
 
 
+def parts_of(kind: str, name: str) -> list[tuple[str, str]]:
+    """The things, each a kind and a name, that make up an environment such as label+feature, or a
+    dataset with its encoder, such as cifar10+resnet50.
+    """
+    first, plus, second = name.partition("+") if kind in ("environment", "dataset") else (name, "", "")
+    return [(kind, first), ("encoder" if kind == "dataset" else kind, second)][: 1 + bool(plus)]
+
+
 def composed_version(first: int, second: int) -> int:
-    """The version of an environment that is composed of two."""
+    """The version of what is made up of two things."""
     return 1000 * first + second
 
 

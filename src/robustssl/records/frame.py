@@ -19,7 +19,7 @@ from robustssl.errors import InputError, unknown
 from robustssl.method import Method
 from robustssl.records import catalog
 from robustssl.records.record import SCORES, Record
-from robustssl.spec import parse
+from robustssl.spec import parse, thing_of
 
 KINDS = ("algorithm", "environment", "dataset")
 CURVE = ["algorithm", "environment", "dataset", "labels"]
@@ -108,7 +108,7 @@ def _things(*row: Any) -> Iterator[tuple[tuple[str, str], int]]:
     """The algorithm, the environment and the dataset of a row, each with its version."""
     *specs, versions = row
     for kind, spec, number in zip(KINDS, specs, versions, strict=True):
-        yield (kind, parse(spec)[0]), number
+        yield (kind, thing_of(kind, spec)), number
 
 
 def successes(frame: pd.DataFrame) -> pd.DataFrame:

@@ -17,11 +17,11 @@ from robustssl.cell import Cell, Versions, cell_key
 from robustssl.data import Dataset
 from robustssl.errors import InputError, unknown
 from robustssl.method import Method
-from robustssl.records.catalog import About, baseline_spec, composed_version, entry
+from robustssl.records.catalog import About, baseline_spec, composed_version, entry, parts_of
 from robustssl.registry.trust import load_own
-from robustssl.spec import parse, spell
+from robustssl.spec import parse, spell, thing_of
 
-Kind = Literal["algorithm", "environment", "dataset", "net"]
+Kind = Literal["algorithm", "environment", "dataset", "encoder", "net"]
 
 EXTRAS = {"torch": "deep", "xgboost": "boosting"}  # optional packages: the extra of each
 
@@ -95,16 +95,21 @@ def _composed(first: str, *others: str) -> Any:
 
 
 def version(kind: Kind, name: str) -> int:
-    """The version of the thing named; raised whenever its numbers change."""
-    return about(kind, name).version
+    """The version of the thing named; raised whenever its numbers change. That of a dataset with
+    an encoder, `dataset+encoder`, is of both.
+    """
+    if kind != "dataset":
+        return about(kind, name).version
+    numbers = [about(cast(Kind, part), inner).version for part, inner in parts_of(kind, name)]
+    return numbers[0] if len(numbers) == 1 else composed_version(*numbers)
 
 
 def versions(cell: Cell) -> Versions:
     """The present versions of a cell's algorithm, environment and dataset."""
     return (
         version("algorithm", cell.algorithm),
-        version("environment", parse(cell.environment)[0]),
-        version("dataset", parse(cell.dataset)[0]),
+        version("environment", thing_of("environment", cell.environment)),
+        version("dataset", thing_of("dataset", cell.dataset)),
     )
 
 
@@ -146,13 +151,21 @@ def inspected(kind: Kind, name: str) -> About:
         texts=tuple(k for k, p in parameters.items() if p.annotation in (str, str | None)),
         presets=getattr(thing, "presets", {}),
         budgets=getattr(thing, "budgets", None),
-        nested=getattr(thing, "nested", {}),
+        nested=_nested(kind, thing, parameters),
         baseline=getattr(thing, "baseline", None),
         targets=tuple(sorted(getattr(thing, "targets", None) or ())),
         family=getattr(thing, "family", "statistical"),
         supervised=bool(getattr(thing, "supervised", False)),
-        data=str(getattr(module, "kind", "tabular")) if kind == "dataset" else None,
+        data=str(getattr(home, "kind", "tabular")) if kind in ("dataset", "encoder") else None,
     )
+
+
+def _nested(kind: Kind, thing: Any, parameters: Mapping[str, Any]) -> Mapping[str, str]:
+    """The options whose values are specs, and of what."""
+    if kind == "dataset":
+        return {"encoder": "encoder"} if "encoder" in parameters else {}
+    nested: Mapping[str, str] = getattr(thing, "nested", {})
+    return nested
 
 
 def defaults(kind: Kind, name: str) -> dict[str, Any]:
@@ -195,10 +208,24 @@ def canonical(kind: Kind, spec: str, budget: str | None = None) -> str:
         preset, own = options.pop("preset", None), options.pop("budget", None)
         values = budget_values(name, _budget_of(name, own, budget))
         options = {**values, **preset_values(name, preset), **options}
-        for key, inner in about("algorithm", name).nested.items():
-            if isinstance(options.get(key), str) and options[key] != "auto":
-                options[key] = canonical(cast(Kind, inner), options[key])
+    for key, inner in about(kind, name).nested.items():
+        if isinstance(options.get(key), str) and options[key] != "auto":
+            options[key] = canonical(cast(Kind, inner), options[key])
+            _check_kind(about(kind, name), inner, options[key])
     return spell(name, _options(kind, name, options))
+
+
+def _check_kind(known: About, inner: str, spec: str) -> None:
+    """Refuse the encoder of another kind of data than a dataset's."""
+    if inner != "encoder" or known.data is None:
+        return
+    encoded = about("encoder", parse(spec)[0]).data
+    if known.data in ("image", "text") and encoded != known.data:
+        able = [name for name in names("encoder") if about("encoder", name).data == known.data]
+        raise InputError(
+            f"{known.name} holds data of the kind {known.data}, and {spec} encodes those of the "
+            f"kind {encoded}; there are {', '.join(able)}"
+        )
 
 
 def _budget_of(name: str, own: str | None, budget: str | None) -> str | None:
@@ -286,6 +313,13 @@ def environment(spec: str) -> Any:
     """A ready environment."""
     name, options = parse(spec)
     return find("environment", name)(**_options("environment", name, options))
+
+
+@lru_cache(maxsize=8)
+def encoder(spec: str) -> Any:
+    """A ready encoder."""
+    name, options = parse(spec)
+    return find("encoder", name)(**_options("encoder", name, options))
 
 
 @lru_cache(maxsize=4)

@@ -99,6 +99,12 @@ def _no_environment(found: Any) -> str | None:
     return None if is_one else "it is not a subclass of robustssl.environments.Environment"
 
 
+def _no_encoder(found: Any) -> str | None:
+    encoder = importlib.import_module("robustssl.encoders").Encoder
+    is_one = inspect.isclass(found) and issubclass(found, encoder)
+    return None if is_one else "it is not a subclass of robustssl.encoders.Pretrained"
+
+
 def _no_net(found: Any) -> str | None:
     module = getattr(sys.modules.get("torch.nn"), "Module", None)
     is_one = inspect.isclass(found) and module is not None and issubclass(found, module)
@@ -119,6 +125,7 @@ def _no_dataset(found: Any) -> str | None:
 _REASONS: dict[str, Callable[[Any], str | None]] = {
     "algorithm": _no_algorithm,
     "environment": _no_environment,
+    "encoder": _no_encoder,
     "net": _no_net,
     "dataset": _no_dataset,
 }

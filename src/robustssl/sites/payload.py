@@ -21,7 +21,7 @@ from robustssl.records import catalog
 from robustssl.records.frame import scored
 from robustssl.records.record import SCORES
 from robustssl.reports.style import looks, style
-from robustssl.spec import parse
+from robustssl.spec import parse, thing_of
 
 _CONVENTIONS = ("definition", "published")
 _DASH = {"-": [], "--": [8, 4], "-.": [8, 3, 2, 3], ":": [2, 3]}
@@ -146,7 +146,7 @@ def _versions(task: Task, versions: Sequence[int]) -> str:
 
 def _is_older(task: Task, versions: Sequence[int]) -> bool:
     kinds = {"environment": task.environment, "dataset": task.dataset}
-    now = [catalog.version(kind, parse(spec)[0]) for kind, spec in kinds.items()]
+    now = [catalog.version(kind, thing_of(kind, spec)) for kind, spec in kinds.items()]
     return any(n not in (None, then) for n, then in zip(now, versions, strict=True))
 
 

@@ -1,15 +1,16 @@
-"""Weak and strong views of rows. The shape of the rows says which views they have:
-
-tables (rows, features); versions of encoded texts (rows, features, 1 + 2 versions: the text itself,
-then weakly and strongly changed ones); images (rows, height, width, channels) in whole numbers from
-0 to 255. Only images import torch here, since statistical methods run without it.
+"""Weak and strong views of the rows of tables, of images, and of a bank. Only images import torch
+here, since statistical methods run without it.
 """
+
+from typing import Literal
 
 from robustssl.views._protocol import Strength, Views
 from robustssl.views.tables import TableViews
-from robustssl.views.texts import TextViews
+from robustssl.views.vectors import VectorViews
 
-__all__ = ["VIEWS", "Strength", "Views", "views_of"]
+__all__ = ["VIEWS", "Form", "Strength", "Views", "views_of"]
+
+Form = Literal["table", "image", "vectors"]
 
 VIEWS: dict[str, Strength] = {
     "weak": "weak",
@@ -19,12 +20,16 @@ VIEWS: dict[str, Strength] = {
 }
 
 
-def views_of(shape: tuple[int, ...], weak: float, strong: float) -> Views:
-    """The views of rows, each of the shape given; weak and strong: the noise on tables."""
-    if len(shape) == 1:
-        return TableViews(shape[0], weak, strong)
-    if len(shape) == 2:
-        return TextViews((shape[1] - 1) // 2)
+def views_of(
+    form: Form, shape: tuple[int, ...], noise: tuple[float, float], views: tuple[int, int]
+) -> Views:
+    """The views of rows, each of the shape given; the noise on tables, and the number of views in a
+    bank, are those of weak and strong views.
+    """
+    if form == "table":
+        return TableViews(shape[0], *noise)
+    if form == "vectors":
+        return VectorViews(*views)
     from robustssl.views.images import ImageViews  # imports torch
 
     return ImageViews()

@@ -27,7 +27,11 @@ class ImageViews:
     def draw(
         self, rng: np.random.Generator, size: tuple[int, ...], strength: Strength
     ) -> npt.NDArray[np.float32]:
-        return rng.random((*size, 3 if strength == "weak" else 9), np.float32)
+        return rng.random((*size, self.numbers(strength)), np.float32)
+
+    def numbers(self, strength: Strength) -> int:
+        """How many random numbers a view of an image takes."""
+        return 3 if strength == "weak" else 9
 
     def plain(self, rows: Tensor) -> Tensor:
         return to_unit(rows)

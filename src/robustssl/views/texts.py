@@ -3,9 +3,8 @@
 import hashlib
 import json
 import re
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +12,6 @@ import numpy.typing as npt
 from robustssl.downloads.cache import Arrays, Source, fetch
 from robustssl.downloads.packages import Carrier
 from robustssl.views._protocol import Strength
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 VERSIONS = 2  # of each strength
 WORDS: dict[Strength, int] = {"weak": 1, "strong": 5}  # replaced in a version
@@ -26,26 +22,6 @@ _WORDNET = Carrier(
     size=10_548_693,
     sha256="9b93831ae01771d02f360c1ebf3fe415ed2426a31f2201cb0943025c7403e79a",
 )
-
-
-@dataclass(frozen=True)
-class TextViews:
-    """One of the versions of a text that were encoded before, weakly or strongly changed."""
-
-    versions: int
-
-    def draw(
-        self, rng: np.random.Generator, size: tuple[int, ...], strength: Strength
-    ) -> npt.NDArray[np.float32]:
-        return rng.random((*size, 1), np.float32)
-
-    def plain(self, rows: "Tensor") -> "Tensor":
-        return rows[..., 0] if rows.ndim == 3 else rows
-
-    def view(self, rows: "Tensor", chance: "Tensor", strength: Strength) -> "Tensor":
-        first = 1 if strength == "weak" else 1 + self.versions
-        which = first + (chance * self.versions).long().clamp(max=self.versions - 1)
-        return rows.take_along_dim(which[:, None], dim=2)[..., 0]
 
 
 def text_versions(texts: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:

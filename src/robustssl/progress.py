@@ -18,15 +18,14 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from robustssl.execution.timing import ENOUGH
-
+ENOUGH = 0.1  # the share of the work after which the time left is told
 Left = Callable[[], float | None]
 
 
 class Watch(Protocol):
     """Something that is told of every record."""
 
-    def step(self, failed: bool) -> None: ...
+    def step(self, failed: bool = False, count: int = 1) -> None: ...
 
 
 @dataclass
@@ -41,9 +40,9 @@ class _Count:
     failed: int = 0
     start: float = field(default_factory=time.monotonic)
 
-    def count(self, failed: bool) -> float:
-        """One step more; how many are done in a second."""
-        self.done += 1
+    def count(self, failed: bool, steps: int) -> float:
+        """Some steps more; how many are done in a second."""
+        self.done += steps
         self.failed += failed
         return self.done / max(time.monotonic() - self.start, 1e-9)
 
@@ -76,8 +75,8 @@ class Lines(_Count):
     pause: float = 5.0
     said: float = field(default_factory=time.monotonic)
 
-    def step(self, failed: bool) -> None:
-        rate, now = self.count(failed), time.monotonic()
+    def step(self, failed: bool = False, count: int = 1) -> None:
+        rate, now = self.count(failed, count), time.monotonic()
         if now - self.said >= self.pause or self.done == self.total:
             self.said = now
             self.console.print(
@@ -94,9 +93,9 @@ class Bar(_Count):
     def __post_init__(self) -> None:
         self.task = self.progress.add_task("", total=self.total, failed="", rate=0.0, count=self)
 
-    def step(self, failed: bool) -> None:
-        rate = self.count(failed)
-        self.progress.update(self.task, advance=1, failed=_failures(self.failed), rate=rate)
+    def step(self, failed: bool = False, count: int = 1) -> None:
+        rate = self.count(failed, count)
+        self.progress.update(self.task, advance=count, failed=_failures(self.failed), rate=rate)
 
 
 class _Remaining(ProgressColumn):

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustssl.errors import InputError, unknown
+from robustssl.spec import parse
 
 UNLABELED = -1
 
@@ -17,6 +18,7 @@ Kind = Literal["tabular", "image", "text"]
 Rows = npt.NDArray[np.intp]
 
 ENCODERS = {"image": "pixels", "text": "tfidf"}  # of a dataset that names none
+UNBANKED = ("", "pixels", "tfidf", "none")  # encoders whose vectors are not kept in banks
 
 
 def digest(*arrays: npt.NDArray[Any]) -> str:
@@ -94,7 +96,7 @@ class Dataset:
         """Whether what a row loses is drawn for each seed; if its vectors are kept in a bank, it
         depends on the row alone, so that one bank serves all seeds.
         """
-        return self.encoder in ("", *ENCODERS.values())
+        return parse(self.encoder or "none")[0] in UNBANKED
 
     def class_name(self, code: int) -> str:
         return str(self.meta["classes"][code]) if "classes" in self.meta else str(code)

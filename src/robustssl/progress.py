@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -20,6 +21,23 @@ from rich.text import Text
 
 ENOUGH = 0.1  # the share of the work after which the time left is told
 Left = Callable[[], float | None]
+
+_is_silent: ContextVar[bool] = ContextVar("is_silent", default=False)
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Inside, no progress is shown."""
+    token = _is_silent.set(True)
+    try:
+        yield
+    finally:
+        _is_silent.reset(token)
+
+
+def console() -> Console:
+    """Where progress is shown."""
+    return Console(stderr=True, quiet=_is_silent.get())
 
 
 class Watch(Protocol):

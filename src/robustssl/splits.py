@@ -68,9 +68,17 @@ class Prepared:
 
     @cached_property
     def _bank(self) -> "Banked":
+        return Banked.of(self._learned, self.encoder, self.preprocessing)
+
+    @property
+    def _learned(self) -> Matrix:
         """The rows of t = 0 and of t = 1, and so of every t if rows are only replaced."""
-        every = [self.environment.split(self.pools, t).X for t in (0.0, 1.0)]
-        return Banked.of(np.concatenate(every), self.encoder, self.preprocessing)
+        return np.concatenate([self.environment.split(self.pools, t).X for t in (0.0, 1.0)])
+
+    def encoded(self) -> tuple[Matrix, Matrix]:
+        """The rows that are encoded: those learned from, and those that are only predicted."""
+        aside = self.environment.degrade(self.pools, self.pools.aside)
+        return self._learned, np.concatenate([self.pools.data.X[self.pools.test], aside])
 
     @cached_property
     def preprocessing(self) -> Pipeline:
@@ -118,6 +126,8 @@ def projected(vectors: Matrix, fitted: Pipeline) -> Matrix:
     rounded to 16 bits; on a GPU if there is one.
     """
     import torch
+
+    from robustssl.deep.device import device_of
 
     encoded, scale = fitted.steps[0][1], fitted.steps[1][1]
     components = encoded.steps[1][1]

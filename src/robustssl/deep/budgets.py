@@ -26,4 +26,5 @@ BUDGETS: dict[str, dict[str, Any]] = {
     "table": {"net": "mlp[width=256]", "steps": 1000},
     "image": {"net": "mlp[width=256]", "steps": 1000, "learning_rate": 5e-4},
     "text": {"steps": 1000},
+    "vectors": {"net": "mlp[width=256]", "steps": 2000},  # of a pretrained encoder
 }

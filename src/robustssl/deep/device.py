@@ -1,5 +1,7 @@
-"""The device and the precision that training computes in."""
+"""The device, the precision and the threads that torch computes with."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal
 
 import torch
@@ -34,3 +36,14 @@ def precision_of(asked: str, device: torch.device) -> str:
     if asked == "auto":
         return "tf32" if device.type == "cuda" else "fp32"
     return asked
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Inside, torch computes with so many threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -24,7 +24,11 @@ from robustssl.errors import InputError
 from robustssl.spec import parse
 from robustssl.views import Form, views_of
 
-NETS: dict[Form, str] = {"table": "ft_transformer", "vectors": "mlp", "image": "wide_resnet"}  # auto
+NETS: dict[Form, str] = {
+    "table": "ft_transformer",
+    "vectors": "mlp",
+    "image": "wide_resnet",
+}  # auto
 
 Result = tuple[Trained | int, dict[str, Any]]  # a model or the step of its failure; `trained_with_`
 

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -11,6 +10,7 @@ import torch
 
 from robustssl.deep.batches import BLOCK
 from robustssl.deep.checkpoints import load, save
+from robustssl.deep.device import threads
 from robustssl.deep.stack import Stack
 
 Mode = Literal["eager", "graph", "compile"]
@@ -31,7 +31,7 @@ def train(
     """Take all steps, from the checkpoint on if there is one; `tell` is called with the number of
     steps done.
     """
-    with _threads(1 if stack.params.numel() < MANY else torch.get_num_threads()):
+    with threads(1 if stack.params.numel() < MANY else torch.get_num_threads()):
         _train(stack, mode or _best_mode(stack), checkpoint, tell)
 
 
@@ -89,13 +89,3 @@ def take_steps(stack: Stack, mode: Mode) -> Iterator[None]:
     while True:
         graph.replay()
         yield
-
-
-@contextmanager
-def _threads(count: int) -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -90,9 +90,7 @@ class Bank:
     def _read(self) -> None:
         """Learn of the rows that were added since, also by other processes."""
         known = len(self._checks)
-        whole = min(
-            _length(self._entries) // _ENTRY.itemsize, _length(self._numbers) // self._size
-        )
+        whole = min(_length(self._entries) // _ENTRY.itemsize, _length(self._numbers) // self._size)
         if whole <= known:
             return
         entries = np.fromfile(self._entries, _ENTRY, whole)

@@ -6,27 +6,45 @@ which are made before the row is encoded. They are kept in a bank.
 """
 
 import hashlib
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from rich.console import Console
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from robustssl import registry
 from robustssl.downloads.banks import DIGEST, Bank, Vectors
-from robustssl.progress import watch
+from robustssl.errors import InputError
+from robustssl.progress import console, watch
 from robustssl.spec import Count, check_options, spell
 
 Rows = npt.NDArray[Any]  # images, (n, height, width, channels) bytes, or texts, (n,)
 
 COMPONENTS = 256  # of the vectors of a pretrained encoder, at most
 PART = 256  # rows that are encoded and kept at once
+FEW = 16  # rows that a core encodes at once
+
+
+_only_kept: ContextVar[bool] = ContextVar("only_kept", default=False)
+
+
+@contextmanager
+def only_kept() -> Iterator[None]:
+    """Inside, rows that no bank holds are an error, for who may not take long."""
+    token = _only_kept.set(True)
+    try:
+        yield
+    finally:
+        _only_kept.reset(token)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +127,11 @@ class Pretrained(Encoder):
     def _kept(self, rows: Rows, versions: range) -> Vectors:
         bank, digests = self._bank(versions), digests_of(rows)
         if bank.missing(digests):
+            if _only_kept.get():
+                raise InputError(
+                    f"rows are not encoded by {self.spec} yet; a run does that first, and that "
+                    "time is not counted"
+                )
             with bank.alone():  # whoever waits here finds the rows that others made
                 self._add(bank, rows, digests, versions)
             bank.missing(digests)  # reads what was added
@@ -123,18 +146,45 @@ class Pretrained(Encoder):
         return bank_of(name, (len(versions), self.width))
 
     def _add(self, bank: Bank, rows: Rows, digests: Sequence[bytes], versions: range) -> None:
+        """Encode what is missing: on a CPU a few rows in each thread, which waits for no other."""
         missing = bank.missing(digests)
         what = "vectors" if versions.start == 0 else "vectors of views"
-        console, total = Console(stderr=True), len(missing) * len(versions)
-        with watch(total, console, unit=f"{what} by {self.spec}") as seen:
+        total, unit = len(missing) * len(versions), f"{what} by {self.spec}"
+        with watch(total, console(), unit=unit) as seen, _threads() as pool:
             for start in range(0, len(missing), PART):
                 places = missing[start : start + PART]
-                chosen = [digests[place] for place in places]
-                found = []
+                chosen, found = [digests[place] for place in places], []
                 for version in versions:
-                    found.append(self.encode(rows[places], chosen, version).astype(np.float16))
+                    found.append(self._encoded(rows[places], chosen, version, pool))
                     seen.step(count=len(places))
                 bank.add(chosen, np.stack(found, axis=1))
+
+    def _encoded(
+        self, rows: Rows, digests: Sequence[bytes], version: int, pool: Executor | None
+    ) -> Vectors:
+        if pool is None:
+            return self.encode(rows, digests, version).astype(np.float16)
+        starts = range(0, len(rows), FEW)
+        parts = [(rows[i : i + FEW], digests[i : i + FEW], version) for i in starts]
+        return np.concatenate([*pool.map(lambda part: self.encode(*part), parts)]).astype(
+            np.float16
+        )
+
+
+@contextmanager
+def _threads() -> Iterator[Executor | None]:
+    """A thread for each core, in which torch uses no other; None where there is a GPU."""
+    import torch
+
+    if torch.cuda.is_available():
+        yield None
+        return
+    before = torch.get_num_threads()
+    with ThreadPoolExecutor(
+        os.cpu_count() or 1, initializer=torch.set_num_threads, initargs=(1,)
+    ) as pool:
+        yield pool
+    torch.set_num_threads(before)
 
 
 class Encoded(TransformerMixin, BaseEstimator):  # type: ignore[misc]

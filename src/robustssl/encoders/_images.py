@@ -53,7 +53,7 @@ class ImageEncoder(Pretrained):
         device = device_of("auto")
         weights, dtype = _placed(type(self), device), _precision(device)
         with torch.inference_mode():
-            pixels = torch.from_numpy(np.ascontiguousarray(rows)).to(device)
+            pixels = torch.from_numpy(np.array(rows)).to(device)
             images = self._changed(pixels, digests, version)
             if images.shape[1] == 1:
                 images = images.expand(-1, 3, -1, -1)
@@ -62,7 +62,7 @@ class ImageEncoder(Pretrained):
             return np.asarray(self.encoded(images, weights).float().cpu())
 
     def _changed(self, pixels: Tensor, digests: Sequence[bytes], version: int) -> Tensor:
-        views, strength = ImageViews(), self.strength(version)
+        views, strength = ImageViews(branching=True), self.strength(version)
         if strength is None:
             return views.plain(pixels)
         drawn = torch.from_numpy(chance(digests, version, views.numbers(strength)))

@@ -10,6 +10,7 @@ from typing import Any
 
 from robustssl import registry
 from robustssl.cell import Cell
+from robustssl.encoders import only_kept
 from robustssl.execution.engines import local
 from robustssl.execution.groups import Group, are_nets, groups, is_net
 from robustssl.execution.run import (
@@ -114,10 +115,15 @@ def _trial(
 
 
 def try_group(group: Group) -> list[Record]:
-    """The records of a group. Nets are trained for a few steps and for some more, from which
-    follows what all steps take; before that for a few that do not count, since the first training
-    in a process is slower.
+    """The records of a group; rows that are not encoded yet are not encoded for it. Nets are
+    trained for a few steps and for some more, from which follows what all steps take; before that
+    for a few that do not count, since the first training in a process is slower.
     """
+    with only_kept():
+        return _try(group)
+
+
+def _try(group: Group) -> list[Record]:
     model = registry.estimator(group[0].algorithm, **dict(group[0].params))
     steps = getattr(model, "steps", 0)
     if not are_nets(group) or steps <= STEPS[1]:

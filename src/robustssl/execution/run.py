@@ -13,6 +13,7 @@ from rich.console import Console
 from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.errors import InputError, unknown
+from robustssl.execution.banks import make_banks
 from robustssl.execution.engines import local
 from robustssl.execution.groups import are_nets, groups
 from robustssl.execution.limits import Limits
@@ -87,6 +88,7 @@ def run(
         else:
             nets = any(are_nets((cell,)) for cell in cells)
             gpus = local.gpus() * int(1 / gpu_share) if nets else gpus
+            make_banks(cells, gpus[0] if gpus else None, progress)
             results = local.run_groups(waiting, work, count, gpus=gpus, limits=limits)
         left = TimeLeft(groups(cells), Pace(known, count), count, len(gpus))
         console = Console(stderr=True, quiet=not progress)

@@ -95,7 +95,9 @@ def parts_of(kind: str, name: str) -> list[tuple[str, str]]:
     """The things, each a kind and a name, that make up an environment such as label+feature, or a
     dataset with its encoder, such as cifar10+resnet50.
     """
-    first, plus, second = name.partition("+") if kind in ("environment", "dataset") else (name, "", "")
+    first, plus, second = (
+        name.partition("+") if kind in ("environment", "dataset") else (name, "", "")
+    )
     return [(kind, first), ("encoder" if kind == "dataset" else kind, second)][: 1 + bool(plus)]
 
 

@@ -2,7 +2,8 @@
 arXiv:1909.13719), Cutout (DeVries and Taylor, 2017: arXiv:1708.04552).
 
 Images are (rows, channels, height, width) in [0, 1]; a `chance` has a row of uniform numbers for
-each. Every operation is done to every image and then chosen by a mask, so there is no branching.
+each. In training every operation is done to every image and then chosen by a mask, so that there is
+no branching; before an encoder it is done to the images that drew it, which gives the same.
 """
 
 from collections.abc import Callable
@@ -22,7 +23,12 @@ GREY = 127 / 255
 
 @dataclass(frozen=True)
 class ImageViews:
-    """Weak: flipped and shifted. Strong: also RandAugment and Cutout."""
+    """Weak: flipped and shifted. Strong: also RandAugment and Cutout.
+
+    branching: do an operation only to the images that drew it.
+    """
+
+    branching: bool = False
 
     def draw(
         self, rng: np.random.Generator, size: tuple[int, ...], strength: Strength
@@ -39,7 +45,7 @@ class ImageViews:
     def view(self, rows: Tensor, chance: Tensor, strength: Strength) -> Tensor:
         chance = chance.float()
         weak = weak_view(to_unit(rows), chance[:, :3])
-        return weak if strength == "weak" else strong_view(weak, chance[:, 3:])
+        return weak if strength == "weak" else strong_view(weak, chance[:, 3:], self.branching)
 
 
 def to_unit(rows: Tensor) -> Tensor:
@@ -59,10 +65,10 @@ def weak_view(images: Tensor, chance: Tensor) -> Tensor:
     return rows.take_along_dim(right[:, None, None, :], dim=3)
 
 
-def strong_view(images: Tensor, chance: Tensor) -> Tensor:
+def strong_view(images: Tensor, chance: Tensor, branching: bool = False) -> Tensor:
     """Two of RandAugment's operations, then a grey square of half the width cut out."""
-    once = _operate(images, chance[:, 0], chance[:, 1])
-    return _cut_out(_operate(once, chance[:, 2], chance[:, 3]), chance[:, 4:6])
+    once = _operate(images, chance[:, 0], chance[:, 1], branching)
+    return _cut_out(_operate(once, chance[:, 2], chance[:, 3], branching), chance[:, 4:6])
 
 
 def _cut_out(images: Tensor, centre: Tensor) -> Tensor:
@@ -74,21 +80,27 @@ def _cut_out(images: Tensor, centre: Tensor) -> Tensor:
     return torch.where((down[:, :, None] & right[:, None, :])[:, None], GREY, images)
 
 
-def _operate(images: Tensor, which: Tensor, level: Tensor) -> Tensor:
+def _operate(images: Tensor, which: Tensor, level: Tensor, branching: bool) -> Tensor:
     """One operation for each image; `level` says how much of it, and to which side."""
     sign = torch.where(level < 0.5, -1.0, 1.0)
     amount = (2 * level - 1).abs()  # uniform again
     choice = (which * (len(_COLOURS) + len(_SHAPES))).long()
-    changed = _transformed(images, choice - len(_COLOURS), LEVEL * amount * sign)
-    for k, operation in enumerate(_COLOURS):
-        changed = torch.where(
-            _each(choice == k), operation(images, _each(amount), _each(sign)), changed
-        )
+    parts = [(choice == k, operation) for k, operation in enumerate(_COLOURS)]
+    changed = images
+    for chosen, operation in [*parts, (choice >= len(_COLOURS), _transformed)]:
+        if branching:
+            rows = chosen.nonzero()[:, 0]
+            found = operation(images[rows], amount[rows], sign[rows], choice[rows])
+            changed = changed.index_copy(0, rows, found)
+        else:
+            found = operation(images, amount, sign, choice)
+            changed = torch.where(_each(chosen), found, changed)
     return changed
 
 
-def _transformed(images: Tensor, choice: Tensor, amount: Tensor) -> Tensor:
+def _transformed(images: Tensor, amount: Tensor, sign: Tensor, choice: Tensor) -> Tensor:
     """Rotated by up to 30 degrees, sheared or shifted by up to .3; grey comes in at the border."""
+    choice, amount = choice - len(_COLOURS), LEVEL * amount * sign
     theta = torch.eye(2, 3, device=images.device).repeat(len(images), 1, 1)
     angle = amount * (torch.pi / 6)
     cosine, sine = angle.cos(), angle.sin()
@@ -120,7 +132,7 @@ def _each(values: Tensor) -> Tensor:
 
 def _blend(other: Tensor, images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
     """Towards another image or away from it: by a factor from .1 to 1.9."""
-    return (other + (images - other) * (1 + LEVEL * amount * sign)).clamp(0, 1)
+    return (other + (images - other) * (1 + LEVEL * _each(amount * sign))).clamp(0, 1)
 
 
 def _grey(images: Tensor) -> Tensor:
@@ -130,16 +142,16 @@ def _grey(images: Tensor) -> Tensor:
     return (0.299 * red + 0.587 * green + 0.114 * blue).expand_as(images)
 
 
-def _identity(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
+def _identity(images: Tensor, amount: Tensor, sign: Tensor, choice: Tensor) -> Tensor:
     return images
 
 
-def _autocontrast(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
+def _autocontrast(images: Tensor, amount: Tensor, sign: Tensor, choice: Tensor) -> Tensor:
     low, high = images.amin((2, 3), keepdim=True), images.amax((2, 3), keepdim=True)
     return torch.where(high > low, (images - low) / (high - low).clamp(min=1e-6), images)
 
 
-def _equalize(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
+def _equalize(images: Tensor, amount: Tensor, sign: Tensor, choice: Tensor) -> Tensor:
     """Each level replaced by the share of pixels below it, counted as Pillow counts."""
     levels = (images * 255).round().long().flatten(2)
     counts = torch.zeros(*levels.shape[:2], 256, device=images.device)
@@ -152,29 +164,29 @@ def _equalize(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
     return torch.where(step[..., None] > 0, equal, images)
 
 
-def _solarize(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
-    return torch.where(images > 1 - LEVEL * amount, 1 - images, images)
+def _solarize(images: Tensor, amount: Tensor, sign: Tensor, choice: Tensor) -> Tensor:
+    return torch.where(images > 1 - LEVEL * _each(amount), 1 - images, images)
 
 
-def _posterize(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
+def _posterize(images: Tensor, amount: Tensor, sign: Tensor, choice: Tensor) -> Tensor:
     """Eight bits down to four."""
-    step = torch.exp2((LEVEL * amount * 4).round())
+    step = torch.exp2((LEVEL * _each(amount) * 4).round())
     return (images * 255 / step).floor() * step / 255
 
 
-def _colour(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
+def _colour(images: Tensor, amount: Tensor, sign: Tensor, choice: Tensor) -> Tensor:
     return _blend(_grey(images), images, amount, sign)
 
 
-def _contrast(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
+def _contrast(images: Tensor, amount: Tensor, sign: Tensor, choice: Tensor) -> Tensor:
     return _blend(_grey(images).mean((1, 2, 3), keepdim=True), images, amount, sign)
 
 
-def _brightness(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
+def _brightness(images: Tensor, amount: Tensor, sign: Tensor, choice: Tensor) -> Tensor:
     return _blend(torch.zeros_like(images), images, amount, sign)
 
 
-def _sharpness(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
+def _sharpness(images: Tensor, amount: Tensor, sign: Tensor, choice: Tensor) -> Tensor:
     """Towards or away from a blurred image, whose border is its own, as in Pillow."""
     blurred = images.clone()
     inner = (..., slice(1, -1), slice(1, -1))
@@ -182,7 +194,7 @@ def _sharpness(images: Tensor, amount: Tensor, sign: Tensor) -> Tensor:
     return _blend(blurred, images, amount, sign)
 
 
-_COLOURS: tuple[Callable[[Tensor, Tensor, Tensor], Tensor], ...] = (
+_COLOURS: tuple[Callable[[Tensor, Tensor, Tensor, Tensor], Tensor], ...] = (
     *(_identity, _autocontrast, _equalize, _solarize, _posterize),
     *(_colour, _contrast, _brightness, _sharpness),
 )

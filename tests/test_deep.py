@@ -28,12 +28,13 @@ from robustssl.cell import Cell
 from robustssl.checks import algorithms as contracts
 from robustssl.checks._contracts import verdicts
 from robustssl.checks._toys import blobs, moons, toy_data
+from robustssl.data import ViewedRows
 from robustssl.deep import DeepClassifier, frozen, mse_loss
 from robustssl.deep import together as fitting
 from robustssl.deep import train as training
 from robustssl.deep.batches import _indices
 from robustssl.deep.net import BatchNorm, Net, Whole
-from robustssl.deep.together import How, Training
+from robustssl.deep.together import How, Inputs, Training, inputs_of
 from robustssl.deep.train import train
 from robustssl.deep.types import Batch
 from robustssl.execution.groups import groups
@@ -182,7 +183,7 @@ def test_stacked_is_alone_in_other_nets(net):
 def stack_of(model, X, y):
     model._encode(X, y)
     problem = model._problem(X, y)
-    return Training(model, X.shape[1:], 3).stack([problem])
+    return Training(model, inputs_of(X), 3).stack([problem])
 
 
 class Averaged:
@@ -930,7 +931,7 @@ def test_a_checkpoint_is_of_this_training_alone(tmp_path):
     def name(seed=0, rows_=30, **params):
         model = registry.estimator("fixmatch", random_state=seed, **params)
         X, codes = model._encode(*rows(0, rows_))
-        training = Training(model, (8,), 3, How(checkpoints=tmp_path))
+        training = Training(model, Inputs("table", (8,)), 3, How(checkpoints=tmp_path))
         return training._checkpoint([model._problem(X, codes)]).name
 
     names = [name(), name(1), name(rows_=31), name(steps=7), name(threshold=0.9)]
@@ -1067,11 +1068,16 @@ def test_rows_must_be_those_it_was_fitted_to():
 
 
 @pytest.mark.parametrize(
-    ("shape", "net"), [((8,), "FTTransformer"), ((8, 5), "MLP"), ((8, 8, 3), "WideResNet")]
+    ("form", "net"), [("table", "FTTransformer"), ("vectors", "MLP"), ("image", "WideResNet")]
 )
-def test_the_net_follows_the_rows(shape, net):
-    X = np.random.default_rng(0).integers(0, 255, (9, *shape)).astype(np.uint8)
-    X = X if len(shape) == 3 else X.astype(float)
+def test_the_net_follows_the_rows(form, net):
+    pixels = np.random.default_rng(0).integers(0, 255, (9, 8, 8, 3)).astype(np.uint8)
+    vectors = pixels[:, :, :5, 0].swapaxes(1, 2).astype(np.float32)  # with two views of each kind
+    X = {
+        "table": pixels[:, :, 0, 0].astype(float),
+        "vectors": ViewedRows(vectors, np.arange(9), 2, 2),
+        "image": pixels,
+    }[form]
     y = np.array([0, 1, 0, 1, -1, -1, -1, -1, -1])
     model = registry.estimator("fixmatch", budget="full", steps=1, batch=2).fit(X, y)
     assert type(model.model_.net.module).__name__ == net
@@ -1110,9 +1116,9 @@ def test_rows_that_have_views_keep_their_shape(monkeypatch):
     assert pictures.split(0.4, views=True).X_test.shape[1:] == (6, 6, 3)
     texts = prepare("toy:texts", "label", 5, 0)
     plain, views = texts.split(0.4), texts.split(0.4, views=True)
-    assert views.X.shape == (*plain.X.shape, 5)
-    assert np.array_equal(views.X[..., 0], plain.X)
-    moved = [np.abs(views.X[..., k] - plain.X).mean() for k in range(1, 5)]
+    assert views.X.shape == plain.X.shape
+    assert np.array_equal(np.asarray(views.X), plain.X)
+    moved = [np.abs(views.X.bank[:, k] - plain.X).mean() for k in range(1, 5)]
     assert 0 < max(moved[:2]) < max(moved[2:])
 
 

@@ -12,7 +12,7 @@ from robustssl import InputError, registry
 from robustssl.data import as_array, digest
 from robustssl.environments import blend, count
 from robustssl.execution.worker import run_group
-from robustssl.preprocessing import fit_preprocessing
+from robustssl.preprocessing import preprocessing
 from robustssl.records.catalog import data_kind
 from robustssl.spec import parse, spell
 from robustssl.splits import prepare
@@ -358,7 +358,7 @@ def test_statistical_learners_see_the_leading_components_of_images():
     found = split.X.var(0)
     assert found == pytest.approx(variances / variances.mean(), rel=1e-6, abs=1e-9)
     wide = np.random.default_rng(0).integers(0, 256, (200, 12, 12, 1), dtype=np.uint8)
-    assert fit_preprocessing(wide, "image")(wide[:3]).shape == (3, 128)
+    assert preprocessing(wide, "image").transform(wide[:3]).shape == (3, 128)
 
 
 def test_digits_are_a_table_or_images_of_the_same_rows():

@@ -4,6 +4,7 @@ import io
 import math
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from robustssl.downloads.packages import Carrier
 from robustssl.views import images, texts, views_of
 from robustssl.views.images import ImageViews
 from robustssl.views.tables import TableViews
-from robustssl.views.texts import TextViews
+from robustssl.views.vectors import VectorViews
 
 LEVELS = torch.tensor([0.02, 0.3, 0.6, 0.98])  # of an operation: far down, down, up, far up
 
@@ -31,7 +32,7 @@ def operated(pixels, k, levels=LEVELS):
     """Operation number k of RandAugment, as bytes with the channels last."""
     count = len(images._COLOURS) + len(images._SHAPES)
     which = torch.full((len(pixels),), (k + 0.5) / count)
-    found = images._operate(images.to_unit(torch.from_numpy(pixels)), which, levels)
+    found = images._operate(images.to_unit(torch.from_numpy(pixels)), which, levels, False)
     return (found.movedim(1, -1) * 255).numpy()
 
 
@@ -150,13 +151,13 @@ def test_a_strong_view_is_a_weak_one_with_more_done_to_it(pixels):
 def test_grey_pictures_too(channels):
     rng = np.random.default_rng(0)
     rows = torch.from_numpy(rng.integers(0, 256, (30, 16, 16, channels), dtype=np.uint8))
-    views = views_of((16, 16, channels), 0.1, 0.2)
+    views = views_of("image", (16, 16, channels), (0.1, 0.2), (0, 0))
     strong = torch.from_numpy(views.draw(rng, (30,), "strong"))
     assert views.view(rows, strong, "strong").isfinite().all()
 
 
 def test_rows_of_a_table_get_noise_of_the_size_asked_for():
-    views, rng = views_of((5,), 0.1, 0.3), np.random.default_rng(0)
+    views, rng = views_of("table", (5,), (0.1, 0.3), (0, 0)), np.random.default_rng(0)
     assert isinstance(views, TableViews)
     rows = torch.zeros(4000, 5)
     for strength, size in (("weak", 0.1), ("strong", 0.3)):
@@ -165,18 +166,29 @@ def test_rows_of_a_table_get_noise_of_the_size_asked_for():
     assert torch.equal(views.plain(rows), rows)
 
 
-def test_a_text_has_versions_of_each_strength():
-    views, rng = views_of((3, 5), 0.1, 0.2), np.random.default_rng(0)
-    assert views == TextViews(2)
-    rows = torch.arange(5.0).expand(1000, 3, 5)  # a version's number is its content
-    for strength, versions in (("weak", {1.0, 2.0}), ("strong", {3.0, 4.0})):
+def test_rows_of_a_bank_have_views_of_each_strength():
+    views, rng = views_of("vectors", (3,), (0.1, 0.2), (2, 3)), np.random.default_rng(0)
+    assert views == VectorViews(2, 3)
+    bank = torch.arange(6.0)[None, :, None].expand(7, 6, 3) + 10 * torch.arange(7.0)[:, None, None]
+    views = replace(views, bank=bank)  # ten times a row's place, and the number of its version
+    rows = torch.full((1000,), 4)
+    for strength, versions in (("weak", {41.0, 42.0}), ("strong", {43.0, 44.0, 45.0})):
         chance = torch.from_numpy(views.draw(rng, (1000,), strength))
         found = views.view(rows, chance, strength)
         assert found.shape == (1000, 3)
         assert set(found[:, 0].tolist()) == versions
-        assert float((found[:, 0] == min(versions)).float().mean()) == pytest.approx(0.5, abs=0.06)
-    assert torch.equal(views.plain(rows), torch.zeros(1000, 3))
-    assert torch.equal(views.plain(rows[..., 0]), torch.zeros(1000, 3))
+        share = float((found[:, 0] == min(versions)).float().mean())
+        assert share == pytest.approx(1 / len(versions), abs=0.06)
+    assert torch.equal(views.plain(rows), torch.full((1000, 3), 40.0))
+    assert torch.equal(views.plain(bank[:, 0]), bank[:, 0])
+
+
+def test_operations_on_the_images_that_drew_them_are_those_on_all():
+    rows = torch.randint(0, 256, (200, 8, 8, 3), dtype=torch.uint8)
+    chance = torch.from_numpy(ImageViews().draw(np.random.default_rng(0), (200,), "strong"))
+    one, other = (ImageViews(branching).view(rows, chance, "strong") for branching in (False, True))
+    assert torch.equal(one, other)
+    assert ImageViews(branching=True).view(rows[:1], chance[:1], "strong").equal(one[:1])
 
 
 def test_versions_of_a_text_are_its_own_and_differ_in_strength(monkeypatch):

@@ -14,11 +14,12 @@ from robustssl.spec import parse
 
 UNLABELED = -1
 
-Kind = Literal["tabular", "image", "text"]
+Kind = Literal["tabular", "image", "text", "vectors"]
 Rows = npt.NDArray[np.intp]
 
 ENCODERS = {"image": "pixels", "text": "tfidf"}  # of a dataset that names none
-UNBANKED = ("", "pixels", "tfidf", "none")  # encoders whose vectors are not kept in banks
+AUTO = {"image": "efficientnet_lite0", "text": "minilm"}  # the encoders that `auto` stands for
+UNBANKED = ("", "pixels", "tfidf", "none", "given")  # encoders whose vectors are not kept in banks
 
 
 def digest(*arrays: npt.NDArray[Any]) -> str:
@@ -39,8 +40,8 @@ def as_array(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
 class Dataset:
     """Rows X, class codes y (n,), 0 to K - 1, and maybe a domain for each row.
 
-    X is (n, d) floats (tabular), (n, height, width, 1 or 3) bytes (image), or (n,) texts. `meta`
-    names the classes, the owner, the licence. `encoder` (a spec) makes vectors of images or texts;
+    X is (n, d) floats (tabular), (n, height, width, 1 or 3) bytes (image), (n,) texts, or vectors
+    that come with those of views, (n, 1 + weak + strong, d) floats. `meta` names the classes, the owner, the licence. `encoder` (a spec) makes vectors of images or texts;
     that of a dataset which names none is pixels or tfidf.
     """
 
@@ -80,6 +81,13 @@ class Dataset:
     def _check_image(self) -> None:
         if self.X.ndim != 4 or self.X.shape[-1] not in (1, 3) or self.X.dtype != np.uint8:
             raise InputError(f"{self.name}: images are bytes, (n, height, width, 1 or 3)")
+
+    def _check_vectors(self) -> None:
+        if self.X.ndim != 3 or not np.issubdtype(self.X.dtype, np.floating) or not self.X.size:
+            raise InputError(f"{self.name}: vectors are floats, (n, 1 + weak + strong, d)")
+        bad = np.argwhere(~np.isfinite(self.X))
+        if len(bad):
+            raise InputError(f"{self.name}: a number of row {bad[0][0]} is not finite")
 
     def _check_text(self) -> None:
         for row, text in enumerate(self.X):

@@ -26,6 +26,7 @@ IDENTIFIERS = (
 )
 MAYBE_TEXT = "If {name} holds texts to learn from, audit again with --text {name}."
 NO_TEXT = "Rows with an empty text were left out: {rows}."
+ENCODER = "The {kind}s were compared by the vectors of the encoder {encoder}."
 
 # How the unlabeled rows have lost a column
 MISSING = "missing"

@@ -76,15 +76,17 @@ def audit(
     text: str | None = None,
     drop: Sequence[str] = (),
     algorithms: Sequence[str] = METHODS,
+    encoder: str = "auto",
     step: Callable[[], None] = lambda: None,
 ) -> Audit:
     """Audit two files, one file with some empty targets, two folders of images, or two frames.
 
+    encoder: of images or texts; `auto` is efficientnet_lite0 or minilm.
     step: called STEPS times, to show progress.
     """
     for name in algorithms:
         _gains.baseline_of(name)  # fails before anything takes long
-    pair = _pair(labeled, unlabeled, target, text, drop)
+    pair = _pair(labeled, unlabeled, target, text, drop, encoder)
     part = pair.sample(LABELED, UNLABELED)
     with parallel_config(backend="threading", n_jobs=-1), threadpool_limits(1):
         inconsistency = replace(inspect(part, step), **_columns(pair))
@@ -97,19 +99,26 @@ def audit(
         accuracy = accuracy_alone(part.without(lost), gains.alone())
         more = advise_without(lost, gains.alone(), accuracy)
         advice = replace(advice, text=f"{advice.text} {more}")
-    model = Model(advice.algorithm, pair.kind, pair.text)
+    model = Model(advice.algorithm, pair.kind, pair.text, pair.encoder)
     model.fit(pair.labeled, pair.y, part.unlabeled if advice.uses_unlabeled else None)
     return Audit(part, len(pair.labeled), len(pair.unlabeled), inconsistency, gains, advice, model)
 
 
-def _pair(labeled: Any, unlabeled: Any, target: str, text: str | None, drop: Sequence[str]) -> Pair:
+def _pair(
+    labeled: Any,
+    unlabeled: Any,
+    target: str,
+    text: str | None,
+    drop: Sequence[str],
+    encoder: str,
+) -> Pair:
     if not isinstance(labeled, pd.DataFrame):
-        return read(labeled, unlabeled, target, text, drop)
+        return read(labeled, unlabeled, target, text, drop, encoder)
     if not isinstance(unlabeled, pd.DataFrame):
         raise InputError(
             f"unlabeled must be a pandas.DataFrame like labeled, got {type(unlabeled).__name__}"
         )
-    return of_frames(labeled, unlabeled, target, text, drop)
+    return of_frames(labeled, unlabeled, target, text, drop, encoder)
 
 
 def _majority(y: Any) -> tuple[Any, float]:
@@ -159,7 +168,7 @@ def _numbers(pair: Pair, lost: set[str]) -> tuple[Any, Any, list[str]]:
             names += [*made.named_transformers_["words"].get_feature_names_out()]
     else:
         both = np.concatenate([pair.labeled, pair.unlabeled])
-        numbers = preprocessing(both, pair.kind).transform(both)
+        numbers = preprocessing(both, pair.kind, pair.encoder).transform(both)
         if numbers.shape[1] > COMPONENTS:
             numbers = PCA(COMPONENTS, random_state=0).fit_transform(numbers)
         names = []

@@ -229,7 +229,9 @@ def _train(
     scores: dict[str, float | str] = {}
     for name in names:
         try:
-            model = Model(name, pair.kind, pair.text).fit(labeled, pair.y[fold[0]], unlabeled)
+            model = Model(name, pair.kind, pair.text, pair.encoder).fit(
+                labeled, pair.y[fold[0]], unlabeled
+            )
             right = model.predict(take(pair.labeled, fold[1])) == pair.y[fold[1]]
             scores[name] = float(right.mean())
         except Exception as error:

@@ -25,16 +25,19 @@ class Model(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """An algorithm behind an encoder that is fitted on the labeled rows only.
 
     A missing number is replaced by the mean of the labeled rows. text: the column of a frame that
-    holds the texts.
+    holds the texts. encoder: of images or texts, a spec.
     """
 
-    def __init__(self, algorithm: str, kind: Kind = "tabular", text: str | None = None) -> None:
+    def __init__(
+        self, algorithm: str, kind: Kind = "tabular", text: str | None = None, encoder: str = ""
+    ) -> None:
         self.algorithm = algorithm
         self.kind = kind
         self.text = text
+        self.encoder = encoder
 
     def fit(self, labeled: Any, y: npt.ArrayLike, unlabeled: Any = None) -> Self:
-        self.encoder_ = encoder(labeled, self.kind)
+        self.encoder_ = encoder(labeled, self.kind, self.encoder)
         self.shape_ = list(np.shape(labeled)[1:])
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         rows = self._encode(labeled)
@@ -53,7 +56,8 @@ class Model(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         elif list(np.shape(rows)[1:]) != self.shape_:
             shape = " x ".join(map(str, self.shape_))
             raise InputError(
-                f"images must have {shape} bytes each; read them with robustssl.audits.images_of"
+                f"images must have {shape} bytes each; read them with robustssl.audits.images_of, "
+                f"size={self.shape_[0]}"
             )
         return np.asarray(self.encoder_.transform(rows), float)
 
@@ -74,12 +78,12 @@ def _seed(algorithm: str) -> dict[str, Any]:
     return {"random_state": 0} if takes and "random_state" not in options else {}
 
 
-def encoder(rows: Any, kind: Kind) -> Any:
+def encoder(rows: Any, kind: Kind, name: str = "") -> Any:
     """What turns rows into numbers; in a table, numbers are standardised and words become
     indicators.
     """
     if kind != "tabular":
-        return preprocessing(rows, kind)
+        return preprocessing(rows, kind, name)
     numbers = [name for name in rows if is_number(rows[name])]
     words = [name for name in rows if name not in numbers]
     mean = SimpleImputer(strategy="mean", keep_empty_features=True)

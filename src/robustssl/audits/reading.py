@@ -1,19 +1,22 @@
 """How rows are read: from two tables, from one with empty targets, or from folders of images."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from robustssl import registry
 from robustssl.audits import advice
 from robustssl.audits.rows import Classes, Pair, is_number, texts_of
+from robustssl.data import AUTO
 from robustssl.datasets.image_folder import image_files, read_image
 from robustssl.datasets.table import read_frame
 from robustssl.errors import InputError, unknown
 
-SIZE = 32  # of an image, in pixels
+SIZE, SMALL = 128, 32  # of an image, in pixels; the second is that of images without an encoder
 
 
 def read(
@@ -22,6 +25,7 @@ def read(
     target: str,
     text: str | None = None,
     drop: Sequence[str] = (),
+    encoder: str = "auto",
 ) -> Pair:
     """The pair in two files, in one file with some empty targets, or in two folders of images."""
     first, second = Path(labeled), None if unlabeled is None else Path(unlabeled)
@@ -29,7 +33,7 @@ def read(
         if not path.exists():
             raise InputError(f"there is no file or folder {path}")
     if first.is_dir():
-        return _images(first, second)
+        return _images(first, second, encoder)
     if second is not None and second.is_dir():
         raise InputError(f"{first} is a file, but {second} is a folder")
     frame = read_frame(first)
@@ -45,7 +49,8 @@ def read(
                 f"every row of {first} has a {target}: name a second file with unlabeled rows, or "
                 f"leave {target} empty where it is not known"
             )
-        return of_frames(frame[~empty], frame.loc[empty].drop(columns=target), target, text, drop)
+        others = frame.loc[empty].drop(columns=target)
+        return of_frames(frame[~empty], others, target, text, drop, encoder)
     notes = []
     if empty.any():
         notes.append(advice.NO_TARGET.format(rows=empty.sum(), file=first, target=target))
@@ -53,7 +58,7 @@ def read(
     if target in other:
         notes.append(advice.IGNORED_TARGET.format(file=second, target=target))
     other = other.drop(columns=target, errors="ignore")
-    pair = of_frames(frame[~empty], other, target, text, drop)
+    pair = of_frames(frame[~empty], other, target, text, drop, encoder)
     pair.notes[:0] = notes
     return pair
 
@@ -72,6 +77,7 @@ def of_frames(
     target: str,
     text: str | None = None,
     drop: Sequence[str] = (),
+    encoder: str = "auto",
 ) -> Pair:
     """The pair of two frames; the first has the classes."""
     if target not in labeled:
@@ -86,7 +92,7 @@ def of_frames(
         raise InputError(f"the labeled rows have no column besides {target}")
     text = text or _text_column(labeled)
     if text is not None:
-        return _texts(labeled, y, unlabeled, text)
+        return _texts(labeled, y, unlabeled, text, encoder)
     return _tables(labeled, y, unlabeled)
 
 
@@ -170,7 +176,9 @@ def _text_column(frame: pd.DataFrame) -> str | None:
     return frame.columns[0] if frame.shape[1] == 1 and _is_text(frame.iloc[:, 0]) else None
 
 
-def _texts(labeled: pd.DataFrame, y: Classes, unlabeled: pd.DataFrame, text: str) -> Pair:
+def _texts(
+    labeled: pd.DataFrame, y: Classes, unlabeled: pd.DataFrame, text: str, encoder: str
+) -> Pair:
     for frame, whose in ((labeled, "labeled"), (unlabeled, "unlabeled")):
         if text not in frame:
             raise unknown(f"column of the {whose} rows", text, map(str, frame.columns))
@@ -178,10 +186,19 @@ def _texts(labeled: pd.DataFrame, y: Classes, unlabeled: pd.DataFrame, text: str
     full = [np.array([bool(x.strip()) for x in rows], bool) for rows in (X, Z)]
     empty = sum(int((~f).sum()) for f in full)
     notes = [advice.NO_TEXT.format(rows=empty)] if empty else []
-    return Pair(X[full[0]], y[full[0]], Z[full[1]], kind="text", text=text, notes=notes)
+    rows = (X[full[0]], y[full[0]], Z[full[1]])
+    return _encoded(Pair(*rows, kind="text", text=text, notes=notes), encoder)
 
 
-def _images(labeled: Path, unlabeled: Path | None) -> Pair:
+def _encoded(pair: Pair, asked: str) -> Pair:
+    """With the encoder that is asked for, and a note that says so."""
+    found = registry.canonical("encoder", AUTO[pair.kind] if asked == "auto" else asked)
+    registry.encoder(found)  # fails before anything takes long
+    note = advice.ENCODER.format(kind=pair.kind, encoder=found)
+    return replace(pair, encoder=found, notes=[*pair.notes, note])
+
+
+def _images(labeled: Path, unlabeled: Path | None, encoder: str) -> Pair:
     """The images in labeled/CLASS/, and all images below the other folder."""
     if unlabeled is None or not unlabeled.is_dir():
         raise InputError(f"{labeled} is a folder: name a second folder with the unlabeled images")
@@ -191,9 +208,11 @@ def _images(labeled: Path, unlabeled: Path | None) -> Pair:
     if not others:
         raise InputError(f"{unlabeled} holds no images")
     y = np.array([file.parent.name for file in files], object)
-    return Pair(images_of(files), y, images_of(others), kind="image")
+    size = SMALL if encoder == "pixels" else SIZE
+    rows = images_of(files, size), y, images_of(others, size)
+    return _encoded(Pair(*rows, kind="image"), encoder)
 
 
-def images_of(files: Sequence[str | Path]) -> npt.NDArray[np.uint8]:
+def images_of(files: Sequence[str | Path], size: int = SIZE) -> npt.NDArray[np.uint8]:
     """The images in files, in the size that an audit uses."""
-    return np.stack([read_image(Path(file), SIZE) for file in files])
+    return np.stack([read_image(Path(file), size) for file in files])

@@ -24,7 +24,8 @@ class Pair:
     """Labeled rows with their classes y, and unlabeled rows, both as they were read.
 
     labeled, unlabeled: frames (tabular; the second has the columns that both have), arrays of bytes
-    (image) or arrays of texts, which come from the column `text` of a frame. lost: columns that
+    (image) or arrays of texts, which come from the column `text` of a frame and are compared, as
+    images are, by the vectors of the `encoder` (a spec). lost: columns that
     only the labeled rows have. notes: what was left out. rows: in a sample, the numbers of its
     unlabeled rows.
     """
@@ -34,6 +35,7 @@ class Pair:
     unlabeled: Any
     kind: Kind = "tabular"
     text: str | None = None
+    encoder: str = ""
     lost: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
     rows: npt.NDArray[np.intp] | None = None

@@ -30,6 +30,10 @@ def audit(
             "--algorithm", "-a", help="Method to try; may be repeated. By default, five quick ones."
         ),
     ] = None,
+    encoder: Annotated[
+        str,
+        typer.Option(help="Encoder of images or texts; auto is efficientnet_lite0 or minilm."),
+    ] = "auto",
     folder: Annotated[
         Path, typer.Option("--out", "-o", help="Folder to write the page and the model to.")
     ] = Path("audit"),
@@ -52,6 +56,7 @@ def audit(
             text=text,
             drop=drop or (),
             algorithms=algorithm or METHODS,
+            encoder=encoder,
             step=lambda: seen.step(False),
         )
     page = found.save(folder)

@@ -1,4 +1,4 @@
-"""Commands that list, download and locate datasets."""
+"""Commands that list, download and locate datasets, and the banks of their vectors."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ import typer
 from robustssl.cli._print import print_table, say
 from robustssl.spec import parse
 
-app = typer.Typer(help="List, download and locate datasets.", no_args_is_help=True)
+app = typer.Typer(help="List, download and locate datasets and vectors.", no_args_is_help=True)
 
 
 @app.command("list")
@@ -17,7 +17,7 @@ def list_() -> None:
     from robustssl.downloads.cache import place
 
     def available(name: str) -> str:
-        if name in ("image_folder", "table"):
+        if name in ("arrays", "image_folder", "table"):
             return "your own"
         bundled = name in ("iris", "wine", "digits", "breast_cancer")
         return "yes" if bundled or place(name).is_dir() else "no"
@@ -31,7 +31,7 @@ def list_() -> None:
 def fetch(names: Annotated[list[str], typer.Argument(help="Names of datasets.")]) -> None:
     """Download datasets into the cache, and the encoders they use."""
     from robustssl import registry
-    from robustssl.encoders.minilm import encode
+    from robustssl.data import UNBANKED
 
     for name in names:
         dataset = registry.dataset(name)
@@ -40,8 +40,8 @@ def fetch(names: Annotated[list[str], typer.Argument(help="Names of datasets.")]
         say(f"{name}: {dataset.kind}, {shape}, {classes} classes")
         say(f"  {owner}; licence: {licence}")
         say(f"  sha256 {dataset.sha256}")
-        if dataset.meta.get("encoder", "tfidf") != "tfidf":
-            encode(dataset.X[:1].tolist(), dataset.meta["encoder"])  # downloads the encoder
+        if parse(dataset.encoder or "none")[0] not in UNBANKED:
+            registry.encoder(dataset.encoder).vectors(dataset.X[:1])  # downloads the weights
 
 
 @app.command()
@@ -53,3 +53,29 @@ def path(name: Annotated[str, typer.Argument(help="Name of a dataset.")]) -> Non
     plain, _ = parse(name)
     registry.find("dataset", plain)
     say(place(plain))
+
+
+@app.command()
+def banks(
+    delete: Annotated[
+        list[str] | None, typer.Option(help="Delete the bank of this name; may be repeated.")
+    ] = None,
+) -> None:
+    """List the banks of vectors on this machine: their rows, size and age."""
+    from robustssl.downloads import banks as kept
+
+    for name in delete or []:
+        kept.delete_bank(name)
+        say(f"deleted {name}")
+    for bank in kept.banks():
+        size = f"{bank.size / 1e6:,.1f} MB"
+        say(f"{bank.name}: {bank.rows:,} rows, {size}, last added to {_age(bank.age)}")
+    if not kept.banks() and not delete:
+        say("there are no banks: a study of images or texts behind an encoder makes them")
+
+
+def _age(seconds: float) -> str:
+    for unit, length in (("days", 86_400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds // length:.0f} {unit} ago"
+    return "just now"

@@ -142,9 +142,9 @@ class NetClassifier(EncodedClassifier):
                 raise unknown("view", view, VIEWS)
 
     def _encode(self, X: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Matrix, Codes]:
-        rows, codes = super()._encode(X, y)
-        _check_rows(rows)
-        rows = X if isinstance(X, ViewedRows) else rows
+        plain, codes = super()._encode(X, y)
+        _check_rows(plain)
+        rows: Any = X if isinstance(X, ViewedRows) else plain
         if (form := inputs_of(rows).form) not in self.takes:
             takes, name = " or ".join(sorted(self.takes)), type(self).__name__
             raise InputError(f"{name} takes rows of the form {takes}, not {form}")

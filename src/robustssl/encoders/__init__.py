@@ -110,7 +110,7 @@ class Pretrained(Encoder):
 
     def features(self, rows: Rows) -> Pipeline:
         """The leading components of the vectors."""
-        count, width = len(rows), self.width
+        count, width = len(rows), self.vectors(rows[:1]).shape[1]
         solver = "full" if count < width else "covariance_eigh"
         return make_pipeline(
             Encoded(self.spec), PCA(min(COMPONENTS, count, width), svd_solver=solver)
@@ -218,7 +218,9 @@ def chance(digests: Sequence[bytes], version: int, count: int) -> npt.NDArray[np
         hashlib.shake_128(digest + version.to_bytes(4, "little")).digest(4 * count)
         for digest in digests
     )
-    return (np.frombuffer(drawn, "<u4").reshape(-1, count) >> 8).astype(np.float32) / 2**24
+    return (np.frombuffer(drawn, "<u4").reshape(-1, count) >> 8).astype(np.float32) / np.float32(
+        2**24
+    )
 
 
 bank_of = lru_cache(maxsize=8)(Bank)  # a process reads the entries of a bank once

@@ -2,6 +2,7 @@
 them: one weight and one bias each.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,18 +15,11 @@ from robustssl.encoders._images import Weights
 Array = npt.NDArray[Any]
 
 
-def fold(
-    name: str,
-    kernel: Array,
-    scale: Array,
-    shift: Array,
-    mean: Array,
-    variance: Array,
-    epsilon: float,
-) -> dict[str, Array]:
-    """A kernel (out, in, height, width) and the normalisation behind it, as one weight and one
-    bias.
+def fold(name: str, kernel: Array, norm: Iterable[Array], epsilon: float) -> dict[str, Array]:
+    """A kernel (out, in, height, width) and the scale, shift, mean and variance of the
+    normalisation behind it, as one weight and one bias.
     """
+    scale, shift, mean, variance = norm
     factor = scale.astype(np.float64) / np.sqrt(variance.astype(np.float64) + epsilon)
     weight, bias = kernel * factor[:, None, None, None], shift - mean * factor
     return {f"{name}.weight": weight.astype(np.float32), f"{name}.bias": bias.astype(np.float32)}

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import interpolate
 
+from robustssl import registry
 from robustssl.deep.device import device_of
 from robustssl.encoders import Pretrained, Rows, chance
 from robustssl.spec import Count
@@ -51,7 +52,7 @@ class ImageEncoder(Pretrained):
 
     def encode(self, rows: Rows, digests: Sequence[bytes], version: int) -> Array:
         device = device_of("auto")
-        weights, dtype = _placed(type(self), device), _precision(device)
+        weights, dtype = _placed(self.spec, device), _precision(device)
         with torch.inference_mode():
             pixels = torch.from_numpy(np.array(rows)).to(device)
             images = self._changed(pixels, digests, version)
@@ -74,11 +75,11 @@ def _precision(device: torch.device) -> torch.dtype:
 
 
 @lru_cache(maxsize=2)
-def _placed(encoder: type[ImageEncoder], device: torch.device) -> Weights:
-    """The weights on the device, laid out for convolutions."""
+def _placed(encoder: str, device: torch.device) -> Weights:
+    """The weights of an encoder on the device, laid out for convolutions."""
     tensors = {
         name: torch.tensor(np.asarray(array)).to(device, _precision(device))
-        for name, array in encoder.weights().items()
+        for name, array in registry.encoder(encoder).weights().items()
     }
     return {
         name: value.contiguous(memory_format=torch.channels_last) if value.ndim == 4 else value

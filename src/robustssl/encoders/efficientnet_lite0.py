@@ -35,7 +35,7 @@ class EfficientNetLite0(ImageEncoder):
 
     size: Count = 128
 
-    width: ClassVar[int] = 1280  # type: ignore[assignment, misc]
+    width: ClassVar[int] = 1280
 
     @staticmethod
     def weights() -> Arrays:
@@ -78,7 +78,7 @@ def _carried() -> Arrays:
     for name, convolution, norm in names:
         fields = ("weight", "bias", "running_mean", "running_var")
         parts = (said[f"{norm}.{field}"] for field in fields)
-        arrays |= fold(name, said[f"{convolution}.weight"], *parts, _EPSILON)
+        arrays |= fold(name, said[f"{convolution}.weight"], parts, _EPSILON)
     return arrays
 
 

@@ -21,16 +21,17 @@ _STAGES = ((2, 3), (3, 4), (4, 6), (5, 3))  # number, blocks
 class ResNet50(ImageEncoder):
     """ResNet-50, pretrained on ImageNet: 2,048 numbers of an image; wants a GPU."""
 
-    width: ClassVar[int] = 2048  # type: ignore[assignment, misc]
+    width: ClassVar[int] = 2048
 
     @staticmethod
     def weights() -> Arrays:
         found = resnet50()
         names = {name.removesuffix(".weight") for name in found if found[name].ndim == 4}
-        fields = ("weight", "scale", "shift", "mean", "variance")
+        fields = ("scale", "shift", "mean", "variance")
         arrays: Arrays = {}
         for name in names:
-            arrays |= fold(name, *(found[f"{name}.{field}"] for field in fields), RESNET50_EPSILON)
+            norm = (found[f"{name}.{field}"] for field in fields)
+            arrays |= fold(name, found[f"{name}.weight"], norm, RESNET50_EPSILON)
         return arrays
 
     @staticmethod

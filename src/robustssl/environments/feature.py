@@ -20,6 +20,11 @@ class Feature(Environment):
 
     def divide(self, data: Dataset, rng: np.random.Generator) -> tuple[Rows, Rows]:
         """Half of the rows of each class will be degraded; of tabular data, all unlabeled rows."""
+        if data.kind == "vectors":
+            raise InputError(
+                f"{data.name} holds vectors, which have lost nothing that could be seen: degrade "
+                "the rows before they are encoded"
+            )
         if data.kind == "tabular":
             if self.mix == "add":
                 raise InputError(

@@ -34,9 +34,7 @@ def wanted_banks(cells: Iterable[Cell]) -> Wanted:
 
 
 def make_banks(cells: Iterable[Cell], gpu: str | None = None, progress: bool = True) -> None:
-    """Encode what the cells need, in a process of its own. If that process dies, the cells say what
-    is wrong; weights that cannot be had are an error here.
-    """
+    """Encode what the cells need, in a process of its own; if it dies, the cells say why."""
     wanted = wanted_banks(cells)
     if not wanted:
         return
@@ -57,12 +55,15 @@ def _pool(gpu: str | None) -> Iterator[Pool]:
 
 
 def _make(wanted: Wanted, progress: bool) -> None:
-    with nullcontext() if progress else silent():
-        for dataset, draws in wanted.items():
-            try:
-                encoder, rows, viewed = _rows(dataset, draws)
-            except Exception:  # a cell that needs them fails, and says why
-                continue
+    """What goes wrong here, goes wrong again in a cell, which says so; but an encoder that cannot
+    be had is told at once.
+    """
+    for dataset, draws in wanted.items():
+        try:
+            encoder, rows, viewed = _rows(dataset, draws)
+        except Exception:
+            continue
+        with nullcontext() if progress else silent():
             encoder.vectors(rows)
             if len(viewed):
                 encoder.views(viewed)

@@ -17,7 +17,6 @@ from robustssl.execution.banks import make_banks
 from robustssl.execution.engines import local
 from robustssl.execution.groups import are_nets, groups
 from robustssl.execution.limits import Limits
-from robustssl.progress import watch
 from robustssl.execution.status import (
     Outline,
     Status,
@@ -27,6 +26,7 @@ from robustssl.execution.status import (
 )
 from robustssl.execution.timing import Pace, TimeLeft, in_order
 from robustssl.execution.worker import run_group
+from robustssl.progress import watch
 from robustssl.records.places import url_of
 from robustssl.records.store import Store
 from robustssl.spec import parse

@@ -21,8 +21,10 @@ from pydantic import (
 from robustssl import registry
 from robustssl.analysis.metrics import GRID, check_grid
 from robustssl.cell import Cell, Task
+from robustssl.data import AUTO
 from robustssl.errors import InputError, unknown
 from robustssl.method import Method
+from robustssl.records.catalog import data_kind
 from robustssl.records.frame import wanted
 from robustssl.records.places import shown
 from robustssl.registry.trust import UntrustedError
@@ -40,6 +42,16 @@ def _seeds(value: Any) -> Any:
     if value > 10_000:
         raise InputError(f"{value} would be that many seeds; write [{value}] for one")
     return list(range(value))
+
+
+def _with_encoder(spec: str) -> str:
+    """A spec that names its encoder; those of environments and of tables have none."""
+    name, options = parse(spec)
+    encoder = AUTO.get(data_kind(spec))
+    takes = "encoder" not in options and name in registry.names("dataset")
+    if encoder is None or not takes or "encoder" not in registry.defaults("dataset", name):
+        return spec
+    return spell(name, {**options, "encoder": encoder})
 
 
 def _some(known: list[str], asked: list[str]) -> list[str]:
@@ -69,12 +81,15 @@ class Study(BaseModel):
     `exclude` leaves out what cannot be run: {algorithm: tsvm, dataset: covertype}.
     `parts` are studies, or their names, that make up this one; t and seeds are those of the whole.
     `only` takes a part of any study: {dataset: [wine], algorithm: [fixmatch]}.
+    `encoder: auto` gives images and texts that name no encoder a pretrained one: efficientnet_lite0
+    or minilm.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     title: str = ""
     budget: str | None = None
+    encoder: Literal["auto"] | None = None
     algorithms: Names
     environments: Names
     datasets: Names
@@ -119,7 +134,8 @@ class Study(BaseModel):
         kind, known = info.field_name[:-1], dict[str, None]()
         for spec in specs:
             with suppress(UntrustedError):
-                known[registry.canonical(kind, spec)] = None
+                found = registry.canonical(kind, spec)
+                known[_with_encoder(found) if info.data.get("encoder") else found] = None
         return _some(list(known), specs)
 
     @cached_property

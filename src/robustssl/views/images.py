@@ -90,8 +90,9 @@ def _operate(images: Tensor, which: Tensor, level: Tensor, branching: bool) -> T
     for chosen, operation in [*parts, (choice >= len(_COLOURS), _transformed)]:
         if branching:
             rows = chosen.nonzero()[:, 0]
-            found = operation(images[rows], amount[rows], sign[rows], choice[rows])
-            changed = changed.index_copy(0, rows, found)
+            if len(rows):
+                found = operation(images[rows], amount[rows], sign[rows], choice[rows])
+                changed = changed.index_copy(0, rows, found)
         else:
             found = operation(images, amount, sign, choice)
             changed = torch.where(_each(chosen), found, changed)

@@ -376,5 +376,5 @@ def test_preprocessed_texts_are_kept_for_the_next_method():
     prepared = prepare("toy:texts", "label", 3, 0)
     assert prepared.split(0.4, views=True) is prepared.split(0.4, views=True)
     assert prepared.split(0.4).X.ndim == 2
-    assert prepared.split(0.4, views=True).X.ndim == 3
+    assert prepared.split(0.4, views=True).X.bank.ndim == 3
     assert not np.array_equal(prepared.split(0.4).X, prepared.split(0.6).X)

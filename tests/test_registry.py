@@ -82,7 +82,7 @@ def test_unknown_names_get_a_hint(call, message):
 def test_every_name_is_a_file_and_works():
     pytest.importorskip("torch")
     pytest.importorskip("xgboost")
-    assert registry.names("dataset")[:3] == ("adult", "agnews", "bbc_news")
+    assert registry.names("dataset")[:3] == ("adult", "agnews", "arrays")
     assert registry.names("environment") == ("distribution", "feature", "label", "reference")
     for name in registry.names("algorithm"):
         model = robustssl.estimator(name)

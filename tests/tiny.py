@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from torch.nn.functional import conv2d
 
 from robustssl.encoders import Pretrained, chance
+from robustssl.encoders._images import ImageEncoder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,3 +28,26 @@ class Means(Pretrained):
         parts = np.broadcast_to(parts, (n, 2, 2, 3)).reshape(n, 12)
         size = {None: 0.0, "weak": 0.01, "strong": 0.1}[self.strength(version)]
         return parts + size * (chance(digests, version, 12) - 0.5)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Random(ImageEncoder):
+    """A convolution with random weights."""
+
+    size: int = 16
+    weak: int = 1
+    strong: int = 2
+
+    width: ClassVar[int] = 6
+
+    @staticmethod
+    def weights():
+        return {"a": np.random.default_rng(0).normal(size=(6, 3, 3, 3)).astype(np.float32)}
+
+    @staticmethod
+    def normalised(images):
+        return images - 0.5
+
+    @staticmethod
+    def encoded(images, weights):
+        return conv2d(images, weights["a"], stride=2).relu().mean((2, 3))

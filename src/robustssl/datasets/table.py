@@ -88,7 +88,7 @@ def _texts(X: pd.DataFrame, text: str, encoder: str) -> npt.NDArray[Any]:
         raise InputError(f"encoder={encoder} encodes data of the kind {kind}, not texts")
     if (empty := X[text].isna()).any():
         raise InputError(f"row {int(empty.to_numpy().argmax())} of the column {text!r} is empty")
-    return X[text].astype(str).to_numpy(object)
+    return np.asarray(X[text].astype(str), object)
 
 
 def _of_arrays(path: Path) -> Dataset:

@@ -49,12 +49,12 @@ _WORDNET = Carrier(
 
 def with_views(texts: npt.NDArray[Any], weak: int, strong: int) -> npt.NDArray[Any]:
     """Of each text the text itself, weak views of it and strong ones, (n, 1 + weak + strong)."""
-    strengths: list[Strength] = ["weak"] * weak + ["strong"] * strong
-    views = [
-        [str(text), *(view(str(text), s, version) for version, s in enumerate(strengths, 1))]
-        for text in texts
-    ]
-    return np.array(views, object).reshape(len(texts), 1 + weak + strong)
+    found = np.empty((len(texts), 1 + weak + strong), object)
+    for row, text in zip(found, texts, strict=True):
+        row[0] = str(text)
+        for version in range(1, len(row)):
+            row[version] = view(str(text), "weak" if version <= weak else "strong", version)
+    return found
 
 
 def view(text: str, strength: Strength, version: int) -> str:

@@ -1,7 +1,7 @@
 """How far views of texts lie from their texts, by what they change: why SHARES of views/texts.py
 are what they are. Reviews of films, which no ranking uses, encoded by minilm.
 
-    python experiments/text_views.py > experiments/text_views.txt
+    python experiments/text_views.py > text_views.txt
 """
 
 import numpy as np

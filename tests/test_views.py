@@ -191,6 +191,86 @@ def test_operations_on_the_images_that_drew_them_are_those_on_all():
     assert ImageViews(branching=True).view(rows[:1], chance[:1], "strong").equal(one[:1])
 
 
+# Texts
+
+
+@pytest.fixture
+def any_synonym(monkeypatch):
+    """Every word has one, in capitals."""
+
+    class Upper(dict):
+        def get(self, word, default=None):
+            return [word.upper()]
+
+    monkeypatch.setattr(texts, "_synonyms", Upper)
+
+
+def long_text(words):
+    """Sentences of ten words, no word twice."""
+    return " ".join(f"word{k}{'.' if k % 10 == 9 else ''}" for k in range(words))
+
+
+@pytest.mark.parametrize("words", [200, 2000])
+def test_a_view_changes_a_share_of_a_text_however_long_it_is(words, any_synonym):
+    text = long_text(words)
+
+    def mean(count, shares):
+        found = [texts.changed(text, shares, np.random.default_rng(k)) for k in range(40)]
+        return np.mean([count(view) for view in found])
+
+    def left_out(view):
+        return 1 - len(view.split()) / words
+
+    def in_capitals(view):
+        return sum(word.startswith("WORD") for word in view.split()) / words
+
+    def elsewhere(view):
+        starts = [int(word[4:].rstrip(".")) for word in view.split()][::10]
+        return np.mean([start != 10 * place for place, start in enumerate(starts)])
+
+    assert mean(left_out, texts.Shares(0, 0.2, 0)) == pytest.approx(0.2, abs=0.02)
+    assert mean(in_capitals, texts.Shares(0, 0, 0.3)) == pytest.approx(0.3, abs=0.02)
+    assert mean(in_capitals, texts.Shares(0, 0.5, 0.4)) == pytest.approx(0.2, abs=0.02)
+    assert mean(elsewhere, texts.Shares(0.5, 0, 0)) == pytest.approx(0.5, abs=0.07)
+    assert texts.changed(text, texts.Shares(0, 0, 0), np.random.default_rng(0)) == text
+    moved = texts.changed(text, texts.Shares(1, 0, 0), np.random.default_rng(0))
+    assert sorted(moved.split()) == sorted(text.split())
+    assert moved != text
+
+
+def test_sentences_stay_whole_and_what_has_no_full_stop_is_cut():
+    assert texts._sentences("One two. Three?  Four!\nfive") == [
+        *(["One", "two."], ["Three?"], ["Four!"], ["five"])
+    ]
+    assert [len(s) for s in texts._sentences("word " * 70)] == [30, 30, 10]
+
+
+def test_a_view_of_a_text_depends_on_the_text_and_the_version_alone(any_synonym):
+    rows = np.array([long_text(n) for n in (50, 80, 120)], object)
+    found = texts.with_views(rows, 2, 3)
+    assert found.shape == (3, 6)
+    assert found[:, 0].tolist() == rows.tolist()
+    assert len(set(found.ravel())) == 18
+    assert np.array_equal(texts.with_views(rows[::-1], 2, 3), found[::-1])
+    assert np.array_equal(texts.with_views(rows[1:2], 2, 3), found[1:2])
+    kept = [[len(set(row[0].split()) & set(view.split())) for view in row[1:]] for row in found]
+    assert np.mean(np.array(kept)[:, :2]) > 1.2 * np.mean(np.array(kept)[:, 2:])
+
+
+def test_no_view_is_empty(any_synonym):
+    for text in ("x", "one two", "..."):
+        found = {
+            texts.changed(text, texts.Shares(1, 0.9, 0.5), np.random.default_rng(k))
+            for k in range(50)
+        }
+        assert all(view.strip() for view in found)
+
+
+def test_short_words_are_not_replaced_for_they_are_symbols_to_wordnet(any_synonym):
+    found = texts.changed("he was in a film", texts.Shares(0, 0, 1), np.random.default_rng(0))
+    assert found == "he was in a FILM"
+
+
 def test_versions_of_a_text_are_its_own_and_differ_in_strength(monkeypatch):
     words = [f"w{i}" for i in range(40)]
     monkeypatch.setattr(texts, "_synonyms", lambda: {w: [f"{w}x", f"{w}y"] for w in words})

@@ -101,6 +101,7 @@ class Lines(_Count):
                 f"{self.done}/{self.total} {self.unit}, {_failures(self.failed)}"
                 f"{rate:.1f}/s, {self.remaining()}",
                 highlight=False,
+                markup=False,
             )
 
 
@@ -135,7 +136,7 @@ def watch(
     columns = (
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn(f"{unit}, {{task.fields[failed]}}{{task.fields[rate]:.1f}}/s,"),
+        TextColumn(f"{unit}, {{task.fields[failed]}}{{task.fields[rate]:.1f}}/s,", markup=False),
         TimeElapsedColumn(),
         TextColumn("gone,"),
         _Remaining(),

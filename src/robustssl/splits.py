@@ -11,6 +11,7 @@ from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.data import Pools, Split, ViewedRows
 from robustssl.encoders import Pretrained, digests_of
+from robustssl.encoders.none import Texts
 from robustssl.preprocessing import Matrix, preprocessing
 from robustssl.views.texts import VERSIONS, text_versions
 
@@ -47,28 +48,30 @@ class Prepared:
     def _split(self, t: float, views: bool) -> Split:
         split: Split = self.environment.split(self.pools, t)
         if self._is_ready(views):
-            return split
+            reads = views and isinstance(self.encoder, Texts)
+            return replace(split, X=self._viewed(split.X)) if reads else split
         X = self._viewed(split.X) if views and self.encoder else self.preprocess(split.X)
         return replace(split, X=X, X_test=self.test_features)
 
     def _is_ready(self, views: bool) -> bool:
         """Whether a learner takes the rows as they are."""
-        return self.environment.scales or (views and self.pools.data.encoder == "pixels")
+        raw = self.pools.data.encoder == "pixels" or isinstance(self.encoder, Texts)
+        return self.environment.scales or (views and raw)
 
     def _viewed(self, X: Matrix) -> ViewedRows:
-        if not isinstance(self.encoder, Pretrained):
+        if not isinstance(self.encoder, Pretrained | Texts):
             versions = (self.preprocess(texts) for texts in text_versions(X))
             bank = np.stack([self.preprocess(X), *versions], axis=1)
             return ViewedRows(bank, np.arange(len(X)), VERSIONS, VERSIONS)
         shared, digests = self._bank, digests_of(X)
         if not all(digest in shared.places for digest in digests):
-            shared = Banked.of(X, self.encoder, self.preprocessing)
+            shared = Banked.of(X, self)
         index = np.array([shared.places[digest] for digest in digests], np.intp)
         return ViewedRows(shared.bank, index, self.encoder.weak, self.encoder.strong)
 
     @cached_property
     def _bank(self) -> "Banked":
-        return Banked.of(self._learned, self.encoder, self.preprocessing)
+        return Banked.of(self._learned, self)
 
     @property
     def _learned(self) -> Matrix:
@@ -105,19 +108,25 @@ class Prepared:
 
 @dataclass(frozen=True, eq=False)
 class Banked:
-    """Rows and their views, encoded and preprocessed; `places` finds a row by its digest."""
+    """Rows and their views, encoded and preprocessed, or texts as they are; `places` finds a row by
+    its digest.
+    """
 
     bank: Matrix
     places: dict[bytes, int]
 
     @staticmethod
-    def of(X: Matrix, encoder: Pretrained, fitted: Pipeline) -> "Banked":
+    def of(X: Matrix, prepared: Prepared) -> "Banked":
         first: dict[bytes, int] = {}
         for place, digest in enumerate(digests_of(X)):
             first.setdefault(digest, place)
         rows = X[list(first.values())]
-        raw = np.concatenate([encoder.vectors(rows)[:, None], encoder.views(rows)], axis=1)
-        bank = projected(raw, fitted)
+        encoder = prepared.encoder
+        if isinstance(encoder, Texts):
+            bank = encoder.with_views(rows)
+        else:
+            raw = np.concatenate([encoder.vectors(rows)[:, None], encoder.views(rows)], axis=1)
+            bank = projected(raw, prepared.preprocessing)
         return Banked(bank, {digest: place for place, digest in enumerate(first)})
 
 

@@ -31,7 +31,7 @@ def list_() -> None:
 def fetch(names: Annotated[list[str], typer.Argument(help="Names of datasets.")]) -> None:
     """Download datasets into the cache, and the encoders they use."""
     from robustssl import registry
-    from robustssl.data import UNBANKED
+    from robustssl.encoders import Pretrained
 
     for name in names:
         dataset = registry.dataset(name)
@@ -40,8 +40,9 @@ def fetch(names: Annotated[list[str], typer.Argument(help="Names of datasets.")]
         say(f"{name}: {dataset.kind}, {shape}, {classes} classes")
         say(f"  {owner}; licence: {licence}")
         say(f"  sha256 {dataset.sha256}")
-        if parse(dataset.encoder or "none")[0] not in UNBANKED:
-            registry.encoder(dataset.encoder).vectors(dataset.X[:1])  # downloads the weights
+        encoder = registry.encoder(dataset.encoder) if dataset.encoder else None
+        if isinstance(encoder, Pretrained):
+            encoder.vectors(dataset.X[:1])  # downloads the weights
 
 
 @app.command()

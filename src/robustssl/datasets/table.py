@@ -1,29 +1,41 @@
-"""A table of your own: a csv or Parquet file, or numpy arrays."""
+"""A table of your own: a csv or Parquet file, or numpy arrays; a csv file may hold texts."""
 
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
+from robustssl import registry
 from robustssl.data import Dataset
-from robustssl.downloads.sources import table
+from robustssl.downloads.sources import coded, table
 from robustssl.errors import InputError, unknown
+from robustssl.spec import parse
 
 version = 1
 
 
-def load(path: str = "", target: str = "", domain: str | None = None) -> Dataset:
+def load(
+    path: str = "",
+    target: str = "",
+    domain: str | None = None,
+    text: str = "",
+    encoder: str = "tfidf",
+) -> Dataset:
     """A csv or Parquet file of your own: table[path=mine.csv,target=COLUMN,domain=COLUMN], or
     numpy arrays X and y in an .npz file: table[path=mine.npz].
+
+    text: the column that holds texts, if the rows are texts: table[path=mine.csv,target=COLUMN,
+    text=COLUMN,encoder=minilm]. encoder: what makes vectors of them.
     """
     if Path(path).suffix.lower() == ".npz" and Path(path).is_file():
-        if target or domain:
+        if target or domain or text:
             raise InputError(f"{path} holds arrays: y is the target and, if it is there, domain")
         return _of_arrays(Path(path))
     frame = read_frame(Path(path))
-    for column in filter(None, [target, domain]):
+    for column in filter(None, [target, domain, text]):
         if column not in frame:
             raise unknown(f"column of {path}", column, map(str, frame.columns))
     if not target:
@@ -31,24 +43,52 @@ def load(path: str = "", target: str = "", domain: str | None = None) -> Dataset
     if domain is not None and frame[domain].isna().any():
         row = int(frame[domain].isna().to_numpy().argmax())
         raise InputError(f"{path}: row {row} has no {domain}")
+    if encoder != "tfidf" and not text:
+        raise InputError(
+            f"encoder={encoder} encodes texts: name the column that holds them, text=COLUMN"
+        )
     features = frame.drop(columns=[target, *filter(None, [domain])])
-    return _dataset(Path(path), features, frame[target], None if domain is None else frame[domain])
+    domains = None if domain is None else frame[domain]
+    return _dataset(Path(path), features, frame[target], domains, text, encoder)
 
 
-def _dataset(path: Path, X: pd.DataFrame, y: pd.Series, domain: pd.Series | None) -> Dataset:
+def _dataset(
+    path: Path,
+    X: pd.DataFrame,
+    y: pd.Series,
+    domain: pd.Series | None,
+    text: str = "",
+    encoder: str = "",
+) -> Dataset:
     if not len(y):
         raise InputError(f"{path} has no rows")
     try:
-        arrays = table(X, y)
+        arrays = {"X": _texts(X, text, encoder), **coded(y)} if text else table(X, y)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     return Dataset(
         path.stem,
         arrays["X"],
         arrays["y"],
+        kind="text" if text else "tabular",
         domain=None if domain is None else domain.astype(str).to_numpy(object),
         meta={"classes": arrays["classes"].tolist(), "owner": "you", "licence": "yours"},
+        encoder=encoder if text else "",
     )
+
+
+def _texts(X: pd.DataFrame, text: str, encoder: str) -> npt.NDArray[Any]:
+    """The column of texts, beside which there may be no other one."""
+    others = [repr(name) for name in X.columns if name != text]
+    if others:
+        raise InputError(
+            f"a text has no other features than its words: leave out {', '.join(others)}"
+        )
+    if (kind := registry.about("encoder", parse(encoder)[0]).data) != "text":
+        raise InputError(f"encoder={encoder} encodes data of the kind {kind}, not texts")
+    if (empty := X[text].isna()).any():
+        raise InputError(f"row {int(empty.to_numpy().argmax())} of the column {text!r} is empty")
+    return np.asarray(X[text].astype(str), object)
 
 
 def _of_arrays(path: Path) -> Dataset:

@@ -20,6 +20,7 @@ from robustssl.deep.batches import Problem
 from robustssl.deep.budgets import BUDGETS
 from robustssl.deep.device import Precision, device_of
 from robustssl.deep.net import Net
+from robustssl.deep.reading import are_texts, as_read, token_ids
 from robustssl.deep.together import How, fit_together, inputs_of
 from robustssl.deep.train import Mode
 from robustssl.deep.trained import Trained
@@ -142,9 +143,10 @@ class NetClassifier(EncodedClassifier):
                 raise unknown("view", view, VIEWS)
 
     def _encode(self, X: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Matrix, Codes]:
-        plain, codes = super()._encode(X, y)
+        read = as_read(X, self.net)
+        plain, codes = super()._encode(read, y)
         _check_rows(plain)
-        rows: Any = X if isinstance(X, ViewedRows) else plain
+        rows: Any = read if isinstance(read, ViewedRows) else plain
         if (form := inputs_of(rows).form) not in self.takes:
             takes, name = " or ".join(sorted(self.takes)), type(self).__name__
             raise InputError(f"{name} takes rows of the form {takes}, not {form}")
@@ -157,6 +159,7 @@ class NetClassifier(EncodedClassifier):
 
     def _rows(self, X: npt.ArrayLike) -> Matrix:
         check_is_fitted(self)
+        X = token_ids(np.asarray(X), self.net) if are_texts(X) else X
         rows = np.asarray(validate_data(self, X, reset=False, **self.checks))
         if rows.shape[1:] != self.row_shape_:
             shape = rows.shape[1:]

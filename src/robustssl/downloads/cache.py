@@ -50,9 +50,12 @@ def fetch(name: str, sources: Sequence[Source], build: Callable[[Arrays], T]) ->
     """Build an object from the arrays of a dataset: those in the cache, or else those of the first
     source that works. Arrays from which `build` fails are not kept.
     """
-    folder = place(name)
-    if not folder.is_dir():
-        _fill(folder, name, sources, build)
+
+    def write(part: Path) -> None:
+        for key, array in _first(name, sources, build).items():
+            np.save(part / f"{key}.npy", array, allow_pickle=False)
+
+    folder = filled(place(name), write)
     try:
         files = sorted(folder.glob("*.npy"))
         return build({f.stem: np.load(f, mmap_mode="r", allow_pickle=False) for f in files})
@@ -62,37 +65,42 @@ def fetch(name: str, sources: Sequence[Source], build: Callable[[Arrays], T]) ->
         ) from error
 
 
-def _fill(folder: Path, name: str, sources: Sequence[Source], build: Callable[..., Any]) -> None:
+def _first(name: str, sources: Sequence[Source], build: Callable[..., Any]) -> Arrays:
+    """The arrays of the first source that works."""
     reasons = []
     for source in sources:
         try:
             arrays = source.get()
             build(arrays)
-            break
+            return arrays
         except Exception as error:
             reasons.append(f"{source.description} ({type(error).__name__}: {error})")
-    else:
-        raise InputError(f"cannot fetch {name}. Tried: " + "; ".join(reasons))
-
-    def write(part: Path) -> None:
-        for key, array in arrays.items():
-            np.save(part / f"{key}.npy", array, allow_pickle=False)
-
-    keep(folder, write)
+    raise InputError(
+        f"cannot fetch {name}. Tried: {'; '.join(reasons)}. Without a connection, copy the folder "
+        f"{place(name)} from a machine that has it"
+    )
 
 
-def keep(folder: Path, write: Callable[[Path], None]) -> None:
-    """Make a folder with the files that `write` puts into it, whole or not at all."""
+def filled(folder: Path, write: Callable[[Path], None]) -> Path:
+    """The folder; if it is not there, it gets the files that `write` puts into it, whole or not at
+    all, and once even if several processes ask for it at the same moment.
+    """
+    if folder.is_dir():
+        return folder
+    from filelock import FileLock
+
     folder.parent.mkdir(parents=True, exist_ok=True)
-    part = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
-        write(part)
-        part.chmod(0o755)
-        part.rename(folder)
-    except BaseException as error:
-        shutil.rmtree(part, ignore_errors=True)
-        if not isinstance(error, OSError) or not folder.is_dir():  # another process was first
-            raise
+    with FileLock(folder.parent / f".{folder.name}.lock"):
+        if not folder.is_dir():  # else another process was first
+            part = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+            try:
+                write(part)
+                part.chmod(0o755)
+                part.rename(folder)
+            except BaseException:
+                shutil.rmtree(part, ignore_errors=True)
+                raise
+    return folder
 
 
 def check_sha256(path: Path, expected: str) -> None:

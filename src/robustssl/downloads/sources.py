@@ -175,16 +175,21 @@ def texts(X: Sequence[str], y: Any, domain: Any = None) -> Arrays:
 
 def table(X: pd.DataFrame, y: pd.Series) -> Arrays:
     """Numbers as they are, words as indicators; classes coded in sorted order."""
+    classes = coded(y)
+    _check_columns(X)
+    return {"X": pd.get_dummies(X, dtype=float).to_numpy(np.float64), **classes}
+
+
+def coded(y: pd.Series) -> Arrays:
+    """The classes, in the order of numbers or of the alphabet, and the code of each row's."""
     if y.isna().any():
         row = int(y.isna().to_numpy().argmax())
         raise InputError(f"row {row} has no {y.name}; every row needs a label")
-    _check_columns(X)
     names, codes = np.unique(y.astype(str), return_inverse=True)
     if pd.to_numeric(pd.Series(names), errors="coerce").notna().all():
         order = np.argsort(names.astype(float), kind="stable")
         names, codes = names[order], np.argsort(order)[codes]
-    numbers = pd.get_dummies(X, dtype=float).to_numpy(np.float64)
-    return {"X": numbers, "y": codes.astype(np.intp), "classes": names.astype(str)}
+    return {"y": codes.astype(np.intp), "classes": names.astype(str)}
 
 
 def _check_columns(X: pd.DataFrame) -> None:
@@ -204,5 +209,5 @@ def _check_columns(X: pd.DataFrame) -> None:
         if column.nunique() > max(50, len(column) / 2):
             raise InputError(
                 f"the column {name!r} holds {column.nunique()} different words, like an identifier "
-                "of each row: leave it out"
+                f"of each row: leave it out; if it holds texts, write text={name}"
             )

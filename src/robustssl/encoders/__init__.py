@@ -141,13 +141,20 @@ class Pretrained(Encoder):
         options = self._options
         if versions.start == 0:  # the views do not matter
             options = {k: v for k, v in options.items() if k not in ("weak", "strong")}
-        about = f"{self._spelt(options)}, version {self.version}"
+        about = f"{self._spelt(options)}, {self._identity}"
         name = f"{about}, {'rows' if versions.start == 0 else 'views'}"
         return bank_of(name, (len(versions), self.width))
+
+    @property
+    def _identity(self) -> str:
+        """What else tells vectors apart, besides the options."""
+        return f"version {self.version}"
 
     def _add(self, bank: Bank, rows: Rows, digests: Sequence[bytes], versions: range) -> None:
         """Encode what is missing: on a CPU a few rows in each thread, which waits for no other."""
         missing = bank.missing(digests)
+        if rows.dtype == object:
+            missing.sort(key=lambda place: len(rows[place]))  # texts of like length, little padding
         what = "vectors" if versions.start == 0 else "vectors of views"
         total, unit = len(missing) * len(versions), f"{what} by {self.spec}"
         with watch(total, console(), unit=unit) as seen, _threads() as pool:

@@ -12,9 +12,7 @@ def is_image(shape: Shape) -> bool:
 
 
 def width(shape: Shape) -> int:
-    """The number of inputs of a net: features or pixels; of a text in versions, those of one
-    version.
-    """
+    """The number of inputs of a net: features or pixels."""
     return math.prod(shape) if is_image(shape) else shape[0]
 
 

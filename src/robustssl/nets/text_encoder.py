@@ -2,30 +2,42 @@
 
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
 from robustssl.deep.net import Headed
 from robustssl.errors import InputError
 from robustssl.nets._inputs import Shape
-from robustssl.nets._pretrained import pretrained
+from robustssl.nets._pretrained import pretrained, token_ids
+from robustssl.spec import Count
 
 
 class TextEncoder(Headed):
-    """A pretrained encoder with a new head on the mean of its last layer. Rows are token ids,
-    padded at the end.
+    """A pretrained encoder with a new head on the mean of its last layer. It reads texts: rows are
+    token ids, (rows, length), with padding.
 
-    weights: a folder or a name on the hub.
+    weights: minilm, mpnet, a folder or a name on the hub.
+    tokens: the length of a row; longer texts are cut, shorter ones padded.
     frozen: train only the head. The embeddings of single tokens are never trained: methods that mix
     or move rows do so in that space.
     """
 
     stacks = False
 
-    def __init__(self, shape: Shape, classes: int, *, weights: str, frozen: bool = False) -> None:
+    def __init__(
+        self,
+        shape: Shape,
+        classes: int,
+        *,
+        weights: str,
+        tokens: Count = 128,
+        frozen: bool = False,
+    ) -> None:
         super().__init__()
-        if len(shape) != 2:
-            raise InputError("text_encoder takes token ids: (rows, length, 1 + 2 versions)")
+        if len(shape) != 1:
+            raise InputError("text_encoder takes token ids: (rows, length)")
         self.body = pretrained(weights)
         self.padding: Any = getattr(self.body.config, "pad_token_id", None)
         self.body.pooler = None  # not used
@@ -33,6 +45,14 @@ class TextEncoder(Headed):
         self.body.get_input_embeddings().requires_grad_(False)
         self.head = nn.Linear(self.body.config.hidden_size, classes)
         self._check(weights, shape[0])
+
+    @staticmethod
+    def read(
+        texts: npt.NDArray[Any], *, weights: str, tokens: int = 128, **_: Any
+    ) -> npt.NDArray[np.int32]:
+        """The token ids of texts, (..., tokens)."""
+        ids = token_ids([str(text) for text in texts.flat], weights, tokens, padding=True)
+        return np.array(ids, np.int32).reshape(*texts.shape, tokens)
 
     def _check(self, weights: str, length: int) -> None:
         """Refuse a model that cannot read so many tokens, or that depends on masked ones."""

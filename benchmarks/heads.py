@@ -121,7 +121,7 @@ def _share(lines: Lines, asked: Any, count: int, height: int, name: str) -> None
         "sharing",
         method=name,
         processes=count,
-        service=service,
+        service=asked.mps,
         height=height,
         unlabeled=unlabeled,
         steps=steps,

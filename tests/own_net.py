@@ -21,3 +21,9 @@ class Drawn(Normed):
     def __init__(self, shape, classes):
         super().__init__(shape, classes)
         self.register_buffer("drawn", torch.rand(3))
+
+
+class Alone(Drawn):
+    """The same, trained one after the other."""
+
+    stacks = False

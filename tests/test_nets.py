@@ -45,8 +45,11 @@ def weights(tmp_path_factory):
     return {"resnet50": str(folder / "resnet"), "text_encoder": save_reader(folder / "bert")}
 
 
+SIZE = {"resnet50": ["size=32"], "text_encoder": []}
+
+
 def spec(weights, net, *options):
-    return f"{net}[{','.join([f'weights={weights[net]}', *options])}]"
+    return f"{net}[{','.join([f'weights={weights[net]}', *SIZE[net], *options])}]"
 
 
 def images(rows=24, channels=3):
@@ -88,7 +91,8 @@ def saved(weights, net):
 @pytest.mark.parametrize("channels", [1, 3])
 @torch.no_grad()
 def test_the_features_of_images_are_those_of_transformers(weights, frozen, channels):
-    net = ResNet50((32, 32, channels), 3, weights=weights["resnet50"], frozen=frozen).eval()
+    net = ResNet50((32, 32, channels), 3, weights=weights["resnet50"], size=32, frozen=frozen)
+    net.eval()
     x = torch.rand(4, channels, 32, 32)
     normal = torch.stack([(x[:, k % channels] - MEAN[k]) / DEVIATION[k] for k in range(3)], 1)
     features = saved(weights, "resnet50")(normal).pooler_output[..., 0, 0]
@@ -115,6 +119,7 @@ def test_a_frozen_body_stays_as_it_is_bit_for_bit(weights, net):
     served = fitted(weights, net, "fixmatch", "frozen=true").model_
     assert served.net.unpack(served.params).keys() == {"head.weight", "head.bias"}
     kept, before = served.net.module.body.state_dict(), saved(weights, net).state_dict()
+    kept = {n.removeprefix("net."): v for n, v in kept.items() if n not in ("mean", "deviation")}
     assert kept.keys() == {name for name in before if not name.startswith("pooler.")}
     assert all(torch.equal(kept[name], before[name]) for name in kept)
     start = {name: value.detach() for name, value in served.net.module.head.named_parameters()}
@@ -126,7 +131,8 @@ def test_a_frozen_body_stays_as_it_is_bit_for_bit(weights, net):
 def test_else_all_of_it_is_trained_but_the_vectors_of_words(weights, net):
     served = fitted(weights, net, "fixmatch").model_
     trained, before = served.net.unpack(served.params), dict(saved(weights, net).named_parameters())
-    body = {name.removeprefix("body."): v for name, v in trained.items() if "head" not in name}
+    names = {name: name.removeprefix("body.").removeprefix("net.") for name in trained}
+    body = {names[name]: v for name, v in trained.items() if "head" not in name}
     left = {"embeddings.word_embeddings.weight", "pooler.dense.weight", "pooler.dense.bias"}
     assert body.keys() == before.keys() - left
     # Attention does not depend on the bias of its keys.
@@ -136,7 +142,7 @@ def test_else_all_of_it_is_trained_but_the_vectors_of_words(weights, net):
 @pytest.mark.parametrize("frozen", [True, False])
 @torch.no_grad()
 def test_a_frozen_body_has_its_own_statistics_also_in_training(weights, frozen):
-    net = ResNet50(IMAGES, 3, weights=weights["resnet50"], frozen=frozen)
+    net = ResNet50(IMAGES, 3, weights=weights["resnet50"], size=32, frozen=frozen)
     x = torch.rand(4, 3, 32, 32)
     first = net(x)[:2]
     assert torch.allclose(first, net(x[:2]), atol=1e-5) == frozen

@@ -55,12 +55,13 @@ class Batches:
         noise: Draw | None,
         prepare: Callable[[Tensor], Tensor],
         place: tuple[torch.device, torch.dtype],
+        room: tuple[int, int] = (1, 1),
     ) -> None:
         self.device, self.dtype = place
         self.prepare, self.asked = prepare, asked
         self.views, labeled, unlabeled = self._placed(views, problems)
-        self.x, self.unlabeled = self._stack(labeled), self._stack(unlabeled)
-        self.y = self._stack([p.codes for p in problems]).long()
+        self.x, self.unlabeled = self._stack(labeled, room[0]), self._stack(unlabeled, room[1])
+        self.y = self._stack([p.codes for p in problems], room[0]).long()
         self.labels = torch.tensor([len(p.X) for p in problems], device=self.device)
         self.counts = torch.tensor([len(p.unlabeled) for p in problems], device=self.device)
         self._draws = [_draws(p, views, sizes, asked, noise) for p in problems]
@@ -102,15 +103,28 @@ class Batches:
         labeled, unlabeled = ([places(getattr(p, k)) for p in problems] for k in ("X", "unlabeled"))
         return replace(views, bank=bank), labeled, unlabeled
 
-    def _stack(self, arrays: Sequence[npt.NDArray[Any]]) -> Tensor:
-        """Arrays padded to the length of the longest; padding is never drawn."""
+    def _stack(self, arrays: Sequence[npt.NDArray[Any]], room: int) -> Tensor:
+        """Arrays padded to the length of the longest, or to the room; padding is never drawn."""
         tallest = max(len(array) for array in arrays)
         first = arrays[0]
-        stacked = np.zeros((len(arrays), max(tallest, 1), *first.shape[1:]), first.dtype)
+        stacked = np.zeros((len(arrays), max(tallest, room), *first.shape[1:]), first.dtype)
         for place, array in zip(stacked, arrays, strict=True):
             place[: len(array)] = array
         tensor = torch.from_numpy(stacked).to(self.device)
         return tensor.to(self.dtype) if tensor.is_floating_point() else tensor
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The rows, by name."""
+        names = ("x", "y", "unlabeled", "labels", "counts")
+        bank = getattr(self.views, "bank", None)
+        return {name: getattr(self, name) for name in names} | (
+            {} if bank is None else {"bank": bank}
+        )
+
+    def draw_as(self, other: "Batches") -> None:
+        """Draw what another one draws from now on."""
+        self._draws, self._chance = other._draws, other._chance
+        self._drawn, self._block = other._drawn, other._block
 
     def draw(self) -> dict[str, Tensor]:
         """The random numbers of the next steps of every model, on the CPU."""

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from robustssl.data import digest
 from robustssl.deep.batches import Problem
@@ -33,7 +32,7 @@ def save(stack: Stack, file: Path) -> None:
     """Write the whole file, then give it its name, so that it is complete or absent. Another run
     may train the same: it writes a file of its own, and may remove the folder when it is done.
     """
-    state = {"tensors": _tensors(stack), "chance": stack.batches.save()}
+    state = {"tensors": stack.tensors(), "chance": stack.batches.save()}
     part = file.with_suffix(f".{uuid.uuid4().hex}.part")
     with suppress(FileNotFoundError):
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -55,7 +54,7 @@ def load(stack: Stack, file: Path) -> None:
     """Set the stack to the step at which the file was written."""
     try:
         saved = torch.load(file, map_location=stack.device, weights_only=True)
-        for name, tensor in _tensors(stack).items():
+        for name, tensor in stack.tensors().items():
             tensor.copy_(saved["tensors"][name])
         stack.done = int(stack.step_number)
         stack.batches.load(saved["chance"], stack.done)
@@ -64,11 +63,3 @@ def load(stack: Stack, file: Path) -> None:
     except Exception as error:
         file.unlink(missing_ok=True)
         raise UnreadableError(file.name) from error
-
-
-def _tensors(stack: Stack) -> dict[str, Tensor]:
-    """Everything that a step changes, by name."""
-    moments = {f"moment {k}": moment for k, moment in enumerate(stack.moments)}
-    state = {f"state {name}": value for name, value in stack.state.items()}
-    own = {name: getattr(stack, name) for name in ("params", "average", "step_number", "failed")}
-    return {**own, **moments, **state}

@@ -157,7 +157,6 @@ class BatchNorm(nn.Module):
 
     mean: Tensor
     variance: Tensor
-    met: Any = None  # in `Net.statistics`: count, sum and sum of squares of each batch
 
     def __init__(self, width: int, eps: float = 1e-5) -> None:
         super().__init__()
@@ -165,6 +164,7 @@ class BatchNorm(nn.Module):
         self.register_buffer("mean", torch.zeros(width))
         self.register_buffer("variance", torch.ones(width))
         self.eps = eps
+        self.met: Any = None  # in `Net.statistics`: count, sum and sum of squares of each batch
 
     def forward(self, x: Tensor) -> Tensor:
         mean, variance = (self.mean, self.variance) if not self.training else (None, None)

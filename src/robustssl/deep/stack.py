@@ -22,11 +22,17 @@ from robustssl.views import Views
 
 class Stack:
     """Models with the same options and other rows and seeds, trained together; row m of every
-    tensor belongs to model m.
+    tensor belongs to model m. `room` is the least number of labeled and of unlabeled rows that the
+    tensors of rows have, so that other problems may fit in.
     """
 
     def __init__(
-        self, model: Any, build: Callable[[], nn.Module], views: Views, problems: Sequence[Problem]
+        self,
+        model: Any,
+        build: Callable[[], nn.Module],
+        views: Views,
+        problems: Sequence[Problem],
+        room: tuple[int, int] = (1, 1),
     ) -> None:
         self.model, self.views, self.height = model, views, len(problems)
         self.asked = model.batch * getattr(model, "ratio", 1)  # unlabeled rows in a step
@@ -36,7 +42,12 @@ class Stack:
         torch.backends.cudnn.allow_tf32 = precision in ("tf32", "bf16")
         torch.backends.cudnn.benchmark = True  # shapes never change
         nets = [start(build, problem.seed) for problem in problems]
-        _check_constants(nets)
+        if not _same_constants(nets):
+            raise InputError(
+                f"{type(nets[0]).__name__} has buffers or frozen parameters that depend on the "
+                "seed, and models that are trained together share them: give the net "
+                "`stacks = False`"
+            )
         self.net = Net(nets[0], PRECISIONS[precision])
         exact = self.net.exact
         self.decays = self.net.decays.to(self.device, exact)
@@ -52,6 +63,7 @@ class Stack:
             self._noise(problems[0]),
             self.net.prepare,
             (self.device, exact),
+            room,
         )
         self.classes = 1 + max(int(problem.codes.max()) for problem in problems)
         row = tuple(self._one(problems[0]).shape)
@@ -62,6 +74,29 @@ class Stack:
         self.failed = torch.full((self.height,), -1, dtype=torch.long, device=self.device)
         self.losses = torch.zeros(self.height, 2, dtype=exact, device=self.device)
         self.done = 0
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Everything that a step changes, by name."""
+        moments = {f"moment {k}": moment for k, moment in enumerate(self.moments)}
+        state = {f"state {name}": value for name, value in self.state.items()}
+        own = {name: getattr(self, name) for name in ("params", "average", "step_number", "failed")}
+        return {**own, **moments, **state}
+
+    def become(self, other: "Stack") -> bool:
+        """Hold another stack of the same options in the tensors of this one, if it fits, so that
+        what was compiled or captured for this one serves again; whether it does.
+        """
+        mine = {**self.tensors(), **self.batches.tensors()}
+        others = {**other.tensors(), **other.batches.tensors()}
+        if [x.shape for x in mine.values()] != [x.shape for x in others.values()]:
+            return False
+        if not _same_constants([self.net.module, other.net.module]):
+            return False
+        for name, tensor in mine.items():
+            tensor.copy_(others[name])
+        self.batches.draw_as(other.batches)
+        self.done = other.done
+        return True
 
     def _noise(self, problem: Problem) -> Any:
         if self.model.noise is None:
@@ -188,23 +223,18 @@ class Stack:
         statistics = self.net.statistics(params, batches) if self.net.has_statistics else {}
         return Trained(
             self.net,
-            params.cpu(),
+            params.to("cpu", copy=True),  # the stack may become another one
             {name: value.cpu() for name, value in statistics.items()},
             self.views,
             str(self.device),
         )
 
 
-def _check_constants(nets: Sequence[nn.Module]) -> None:
-    """A stack shares what is not trained, so it must not depend on the seed."""
+def _same_constants(nets: Sequence[nn.Module]) -> bool:
+    """Whether what is not trained is the same in all nets: a stack shares it."""
 
     def constants(net: nn.Module) -> list[Tensor]:
         return [*net.buffers(), *(p for p in net.parameters() if not p.requires_grad)]
 
     first = constants(nets[0])
-    for net in nets[1:]:
-        if not all(map(torch.equal, first, constants(net))):
-            raise InputError(
-                f"{type(net).__name__} has buffers or frozen parameters that depend on the seed, "
-                "and models that are trained together share them: give the net `stacks = False`"
-            )
+    return all(all(map(torch.equal, first, constants(net))) for net in nets[1:])

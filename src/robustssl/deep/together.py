@@ -1,6 +1,6 @@
 """Fitting many models together: which of them share a stack, and what becomes of each."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from robustssl.deep.checkpoints import UnreadableError, checkpoint_file, remove,
 from robustssl.deep.device import precision_of
 from robustssl.deep.net import Headed, Whole
 from robustssl.deep.stack import Stack
-from robustssl.deep.train import Mode, train
+from robustssl.deep.train import Mode, take_steps, train
 from robustssl.deep.trained import Trained
 from robustssl.errors import InputError
 from robustssl.spec import parse
@@ -30,6 +30,7 @@ NETS: dict[Form, str] = {
     "image": "wide_resnet",
 }  # auto
 
+Room = tuple[int, int]  # labeled and unlabeled rows of a model, with padding
 Result = tuple[Trained | int, dict[str, Any]]  # a model or the step of its failure; `trained_with_`
 
 
@@ -127,36 +128,45 @@ class Training:
     inputs: Inputs
     classes: int
     how: How = How()
+    _last: list[tuple[Stack, Iterator[None]]] = field(default_factory=list, init=False, repr=False)
 
     def run(self, problems: Sequence[Problem]) -> list[Result]:
         """Train a model for each problem: in one stack, or one after the other if the net asks for
-        it.
+        it, each in the tensors of the one before if it fits, so that nothing is compiled twice.
         """
         name, _ = parse(self._net)
         stacks = getattr(registry.find("net", name), "stacks", True)
         parts = [problems] if stacks else [[problem] for problem in problems]
-        results = [result for part in parts for result in self._stack(part)]
+        room = max(len(p.X) for p in problems), max(1, *(len(p.unlabeled) for p in problems))
+        results = [result for part in parts for result in self._stack(part, room)]
+        self._last.clear()
         for part in parts:
             if (file := self._checkpoint(part)) is not None:
                 remove(file)
         return results
 
-    def _stack(self, problems: Sequence[Problem]) -> list[Result]:
-        """Train a stack; where memory does not suffice, one half and then the other."""
+    def _stack(self, problems: Sequence[Problem], room: Room) -> list[Result]:
+        """Train a stack; where memory does not suffice, without the one before, or one half and
+        then the other.
+        """
+        crowded = bool(self._last)
         try:
-            return self._train(problems)
+            return self._train(problems, room)
         except torch.OutOfMemoryError:
-            if len(problems) == 1:
+            self._last.clear()
+            if not crowded and len(problems) == 1:
                 raise
+        if crowded:
+            return self._stack(problems, room)
         half = len(problems) // 2
-        return [*self._stack(problems[:half]), *self._stack(problems[half:])]
+        return [*self._stack(problems[:half], room), *self._stack(problems[half:], room)]
 
-    def _train(self, problems: Sequence[Problem]) -> list[Result]:
-        file, stack = self._checkpoint(problems), self.stack(problems)
+    def _train(self, problems: Sequence[Problem], room: Room) -> list[Result]:
+        file, (stack, taken) = self._checkpoint(problems), self._next(problems, room)
         try:
-            train(stack, self.how.mode, file, self.how.tell)
+            train(stack, taken, file, self.how.tell)
         except UnreadableError:
-            return self._train(problems)
+            return self._train(problems, room)
         results = stack.results()
         if file is not None and file.exists():
             save(stack, file)  # the process may be killed before the last stack is done
@@ -167,10 +177,19 @@ class Training:
         }
         return [(result, trained_with) for result in results]
 
-    def stack(self, problems: Sequence[Problem]) -> Stack:
+    def _next(self, problems: Sequence[Problem], room: Room) -> tuple[Stack, Iterator[None]]:
+        """The stack before, with these problems, or another one if they do not fit; and what takes
+        its steps.
+        """
+        stack = self.stack(problems, room)
+        if not any(last.become(stack) for last, _ in self._last):
+            self._last[:] = [(stack, take_steps(stack, self.how.mode))]
+        return self._last[0]
+
+    def stack(self, problems: Sequence[Problem], room: Room = (1, 1)) -> Stack:
         noise = (self.model.weak, getattr(self.model, "strong", 0.0))
         views = views_of(self.inputs.form, self.inputs.shape, noise, self.inputs.views)
-        return Stack(self.model, self._build, views, problems)
+        return Stack(self.model, self._build, views, problems, room)
 
     @property
     def _net(self) -> str:

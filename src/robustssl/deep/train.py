@@ -24,22 +24,23 @@ WARM_UP = 3  # steps before a graph is captured
 
 def train(
     stack: Stack,
-    mode: Mode | None = None,
+    taken: Iterator[None] | None = None,
     checkpoint: Path | None = None,
     tell: Callable[[int], None] = lambda step: None,
 ) -> None:
-    """Take all steps, from the checkpoint on if there is one; `tell` is called with the number of
-    steps done.
+    """Take all steps, from the checkpoint on if there is one; `taken` takes them, and `tell` is
+    called with the number of steps done.
     """
     with threads(1 if stack.params.numel() < MANY else torch.get_num_threads()):
-        _train(stack, mode or _best_mode(stack), checkpoint, tell)
+        _train(stack, taken or take_steps(stack), checkpoint, tell)
 
 
-def _train(stack: Stack, mode: Mode, checkpoint: Path | None, tell: Callable[[int], None]) -> None:
+def _train(
+    stack: Stack, taken: Iterator[None], checkpoint: Path | None, tell: Callable[[int], None]
+) -> None:
     if checkpoint is not None and checkpoint.exists():
         load(stack, checkpoint)
-    saved, drawn = time.monotonic(), stack.batches.draw()
-    taken, steps = take_steps(stack, mode), stack.model.steps
+    saved, drawn, steps = time.monotonic(), stack.batches.draw(), stack.model.steps
     while stack.done < steps:
         stack.batches.put(drawn)
         for _ in range(min(stack.batches.chunk, steps - stack.done)):
@@ -63,11 +64,11 @@ def _best_mode(stack: Stack) -> Mode:
     return "compile" if stack.model.steps >= pays else "graph"
 
 
-def take_steps(stack: Stack, mode: Mode) -> Iterator[None]:
+def take_steps(stack: Stack, mode: Mode | None = None) -> Iterator[None]:
     """Take one step for every item that is asked for. A graph is captured after some eager steps,
-    which count like all others.
+    which count like all others. It also takes the steps of what the stack becomes.
     """
-    step = stack.step
+    step, mode = stack.step, mode or _best_mode(stack)
     if mode == "compile":
         torch.compiler.reset()  # functions compiled for other stacks count against a limit
         parts = (torch.compile(part, dynamic=False) for part in (stack.forward, stack.update))

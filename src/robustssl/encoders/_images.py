@@ -11,13 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
-from torch.nn.functional import interpolate
 
 from robustssl import registry
 from robustssl.deep.device import device_of
 from robustssl.encoders import Pretrained, Rows, chance
 from robustssl.spec import Count
-from robustssl.views.images import ImageViews
+from robustssl.views.images import ImageViews, resizing
 
 Array = npt.NDArray[Any]
 Weights = Mapping[str, Tensor]
@@ -88,18 +87,11 @@ def _placed(encoder: str, device: torch.device) -> Weights:
 
 
 def resized(images: Tensor, size: int) -> Tensor:
-    """Images of size x size pixels, by bicubic interpolation. It is linear along each axis, so two
-    products of matrices do it, much faster than torch on a CPU.
-    """
+    """Images of size x size pixels."""
     rows, columns = (_resizing(length, size, str(images.device)) for length in images.shape[2:])
     return rows @ images @ columns.T
 
 
 @lru_cache(maxsize=8)
 def _resizing(before: int, after: int, device: str) -> Tensor:
-    """(after, before): what each new pixel takes of each old one."""
-    one = torch.eye(before)[None, None]
-    matrix = interpolate(
-        one, size=(after, before), mode="bicubic", align_corners=False, antialias=after < before
-    )
-    return matrix[0, 0].to(device)
+    return resizing(before, after).to(device)

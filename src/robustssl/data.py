@@ -41,8 +41,9 @@ class Dataset:
     """Rows X, class codes y (n,), 0 to K - 1, and maybe a domain for each row.
 
     X is (n, d) floats (tabular), (n, height, width, 1 or 3) bytes (image), (n,) texts, or vectors
-    that come with those of views, (n, 1 + weak + strong, d) floats. `meta` names the classes, the owner, the licence. `encoder` (a spec) makes vectors of images or texts;
-    that of a dataset which names none is pixels or tfidf.
+    that come with those of views, (n, 1 + weak + strong, d) floats. `meta` names the classes, the
+    owner, the licence. `encoder` (a spec) makes vectors of images or texts; that of a dataset which
+    names none is pixels or tfidf.
     """
 
     name: str

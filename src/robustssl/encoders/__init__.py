@@ -30,7 +30,7 @@ from robustssl.spec import Count, check_options, spell
 Rows = npt.NDArray[Any]  # images, (n, height, width, channels) bytes, or texts, (n,)
 
 COMPONENTS = 256  # of the vectors of a pretrained encoder, at most
-PART = 256  # rows that are encoded and kept at once
+PART = {"cpu": 256, "cuda": 1024}  # rows that are encoded and kept at once
 FEW = 16  # rows that a core encodes at once
 
 
@@ -158,8 +158,9 @@ class Pretrained(Encoder):
         what = "vectors" if versions.start == 0 else "vectors of views"
         total, unit = len(missing) * len(versions), f"{what} by {self.spec}"
         with watch(total, console(), unit=unit) as seen, _threads() as pool:
-            for start in range(0, len(missing), PART):
-                places = missing[start : start + PART]
+            part = PART["cuda" if pool is None else "cpu"]
+            for start in range(0, len(missing), part):
+                places = missing[start : start + part]
                 chosen, found = [digests[place] for place in places], []
                 for version in versions:
                     found.append(self._encoded(rows[places], chosen, version, pool))

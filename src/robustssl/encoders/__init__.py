@@ -7,8 +7,8 @@ which are made before the row is encoded. They are kept in a bank.
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
@@ -157,7 +157,7 @@ class Pretrained(Encoder):
             missing.sort(key=lambda place: len(rows[place]))  # texts of like length, little padding
         what = "vectors" if versions.start == 0 else "vectors of views"
         total, unit = len(missing) * len(versions), f"{what} by {self.spec}"
-        with watch(total, console(), unit=unit) as seen, _threads() as pool:
+        with watch(total, console(), unit=unit) as seen, _threads() as pool, _adding(bank) as add:
             part = PART["cuda" if pool is None else "cpu"]
             for start in range(0, len(missing), part):
                 places = missing[start : start + part]
@@ -165,7 +165,7 @@ class Pretrained(Encoder):
                 for version in versions:
                     found.append(self._encoded(rows[places], chosen, version, pool))
                     seen.step(count=len(places))
-                bank.add(chosen, np.stack(found, axis=1))
+                add(chosen, found)
 
     def _encoded(
         self, rows: Rows, digests: Sequence[bytes], version: int, pool: Executor | None
@@ -177,6 +177,22 @@ class Pretrained(Encoder):
         return np.concatenate([*pool.map(lambda part: self.encode(*part), parts)]).astype(
             np.float16
         )
+
+
+@contextmanager
+def _adding(bank: Bank) -> Iterator[Callable[[Sequence[bytes], Sequence[Vectors]], None]]:
+    """A function that adds the versions of rows to a bank while the next ones are encoded."""
+    with ThreadPoolExecutor(1) as pool:
+        last: list[Future[None]] = []
+
+        def add(digests: Sequence[bytes], versions: Sequence[Vectors]) -> None:
+            while last:
+                last.pop().result()
+            last.append(pool.submit(lambda: bank.add(digests, np.stack(versions, axis=1))))
+
+        yield add
+        for future in last:
+            future.result()
 
 
 @contextmanager

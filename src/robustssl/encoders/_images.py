@@ -59,7 +59,7 @@ class ImageEncoder(Pretrained):
                 images = images.expand(-1, 3, -1, -1)
             images = self.normalised(resized(images, self.size).clamp(0, 1)).to(dtype)
             images = images.contiguous(memory_format=torch.channels_last)
-            return np.asarray(self.encoded(images, weights).float().cpu())
+            return np.asarray(self.encoded(images, weights).half().cpu())
 
     def _changed(self, pixels: Tensor, digests: Sequence[bytes], version: int) -> Tensor:
         views, strength = ImageViews(branching=True), self.strength(version)

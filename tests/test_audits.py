@@ -722,7 +722,7 @@ def test_a_test_row_is_not_among_the_unlabeled_ones(monkeypatch):
             seen.append((set(fold[1]), set(free)))
             yield key, dict.fromkeys(names, 0.5)
 
-    monkeypatch.setattr(audits.gains, "_train_all", train_all)
+    monkeypatch.setattr(audits.gains, "train_all", train_all)
     measure(pair, np.zeros(178), ["self_training"])
     assert len(seen) == STEPS
     assert all(test.isdisjoint(free) and free for test, free in seen)

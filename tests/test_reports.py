@@ -16,9 +16,10 @@ from robustssl.analysis.table import study_table
 from robustssl.records.catalog import method_of
 from robustssl.records.results import read
 from robustssl.reports import folder
-from robustssl.reports.figures import draw_curves, draw_gains, draw_map, draw_metrics, draw_ranks
+from robustssl.reports.curve_figures import draw_curves, draw_gains
 from robustssl.reports.folder import _sorted
 from robustssl.reports.style import looks, style
+from robustssl.reports.table_figures import draw_map, draw_metrics, draw_ranks
 
 
 @pytest.fixture(scope="module")

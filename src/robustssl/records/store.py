@@ -21,6 +21,7 @@ from robustssl.cell import Versions
 from robustssl.errors import InputError, bounded
 from robustssl.method import Method
 from robustssl.records.frame import with_methods
+from robustssl.records.migrations import prepare
 from robustssl.records.places import NoStoreError, engine_of, shown, url_of
 from robustssl.records.record import SCORES, UNREADABLE, Record
 from robustssl.records.rows import CELL, Reader, as_text, row_of, shared_provenance
@@ -31,7 +32,6 @@ from robustssl.records.schema import (
     meta,
     method_row,
     methods,
-    prepare,
     provenance,
     records,
     success,

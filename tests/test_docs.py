@@ -24,6 +24,7 @@ from pathlib import Path
 import pytest
 import typer
 import yaml
+from conftest import here
 
 import robustssl
 from robustssl import cli, registry
@@ -116,12 +117,13 @@ def store(tmp_path_factory):
         "datasets": "wine",
         "seeds": 2,
     }
-    robustssl.run(study, place, workers=1, progress=False)
+    with here():
+        robustssl.run(study, place, workers=1, progress=False)
     return place
 
 
 @pytest.fixture
-def folder(tmp_path, store, monkeypatch, no_figures):
+def folder(tmp_path, store, monkeypatch, no_figures, in_process):
     for name in ("examples", "results"):
         shutil.copytree(ROOT / name, tmp_path / name)
     for name in ("robustssl", "quickstart"):

@@ -28,6 +28,7 @@ from conftest import here
 
 import robustssl
 from robustssl import cli, registry
+from robustssl.execution import plan
 from robustssl.studies import study as studies
 
 ROOT = Path(__file__).parent.parent
@@ -131,6 +132,7 @@ def folder(tmp_path, store, monkeypatch, no_figures, in_process):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.setattr(plan, "_trial", lambda *_: ())  # of a dry run, as in test_cli
     before = set(sys.modules)
     yield tmp_path
     for name in set(sys.modules) - before:  # modules of the page's own, which another may have too

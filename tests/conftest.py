@@ -4,6 +4,7 @@ import copy
 import os
 import shutil
 import uuid
+from contextlib import contextmanager
 from importlib.util import find_spec
 
 import pytest
@@ -131,14 +132,24 @@ def place(request, tmp_path):
     return request.getfixturevalue("database")
 
 
-@pytest.fixture
-def in_process(monkeypatch):
-    """Groups are run in this process, for tests that change code or look at it at work."""
+@contextmanager
+def here():
+    """Groups are run in this process: for tests that change code or look at it at work, and for
+    those that are about records alone, since a process imports nets anew.
+    """
 
     def run_groups(groups, work, workers, **_):
         yield from (local.timed(work, group) for group in groups)
 
-    monkeypatch.setattr(local, "run_groups", run_groups)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local, "run_groups", run_groups)
+        yield
+
+
+@pytest.fixture
+def in_process():
+    with here():
+        yield
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from typing import get_args
 import numpy as np
 import pytest
 import sklearn.semi_supervised
+from gates import EVERYTHING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
@@ -59,12 +60,24 @@ def fitted(name, X, y, **params):
 # The contracts
 
 
+BETTER_ON_BLOBS = {
+    *("cast", "label_propagation", "label_spreading"),
+    *("safe_ensemble", "self_training", "ssgmm", "tsvm"),
+}
+# Where not everything is tested, fewer rounds of what many rounds only repeat.
+SHORT = {} if EVERYTHING else {"co_training": "co_training[rounds=10]"}
+
+
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_algorithm_keeps_every_contract(name):
-    assert {c: reason for c, reason in checks.check_algorithm(name) if reason} == {}
+    """And some are better than they must be; what was fitted for the last contract shows it."""
+    broken = {c: reason for c, reason in checks.check_algorithm(SHORT.get(name, name)) if reason}
+    assert broken == {}
+    assert name not in BETTER_ON_BLOBS or contracts.least_gain(name, contracts.blobs) > 0
 
 
-PRESETS = [(n, p) for n in ALGORITHMS for p in registry.presets(n)]
+# A preset without constants of its own is the algorithm as it is, which keeps every contract.
+PRESETS = [(n, p) for n in ALGORITHMS for p, own in registry.presets(n).items() if own]
 
 
 @pytest.mark.filterwarnings("ignore:max_iter")
@@ -111,17 +124,6 @@ def test_a_broken_promise_is_found(name, contract, sentence):
 @pytest.mark.parametrize("name", ["assemble", "label_propagation", "label_spreading"])
 def test_better_on_two_moons(name):
     assert contracts.least_gain(name, moons) > 0
-
-
-BETTER_ON_BLOBS = {
-    *("cast", "label_propagation", "label_spreading"),
-    *("safe_ensemble", "self_training", "ssgmm", "tsvm"),
-}
-
-
-@pytest.mark.parametrize("name", sorted(BETTER_ON_BLOBS))
-def test_better_on_blobs(name):
-    assert contracts.least_gain(name, contracts.blobs) > 0
 
 
 # scikit-learn's own checks. One of them uses -1 as a class, which means unlabeled here.

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import zipfile
+from contextlib import contextmanager
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -25,7 +26,7 @@ from typer.testing import CliRunner
 import robustssl
 from robustssl import InputError, audits, cli, registry
 from robustssl.analysis.interval import Interval
-from robustssl.audits import inspect, model_file, of_frames
+from robustssl.audits import forests, inspect, model_file, of_frames
 from robustssl.audits.advice import advise
 from robustssl.audits.audit import UNKNOWN, Inconsistency
 from robustssl.audits.columns import _share, compare_columns
@@ -37,6 +38,22 @@ from robustssl.audits.model_file import load_model, save_model
 from robustssl.audits.page import describe
 from robustssl.audits.reading import read
 from robustssl.registry import trust
+
+
+@contextmanager
+def smaller_forests():
+    """For what is clear with fewer trees, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(forests, "TREES", 25)
+        patch.setattr(forests, "TREES_OF_LIKENESS", 15)
+        yield
+
+
+@pytest.fixture
+def few_trees():
+    with smaller_forests():
+        yield
+
 
 # Estimates
 
@@ -103,7 +120,7 @@ def test_other_shares_of_the_classes_are_not_inconsistent():
     assert np.abs(found.classes - [0.8, 0.15, 0.05]).max() < 0.1
 
 
-def test_inconsistent_rows_are_found_one_by_one_and_the_feature_that_tells_them():
+def test_inconsistent_rows_are_found_one_by_one_and_the_feature_that_tells_them(few_trees):
     rng = np.random.default_rng(0)
     X, y = gaussians(rng, [1 / 3] * 3, 150)
     Z, _ = gaussians(rng, [1 / 3] * 3, 600)
@@ -119,7 +136,7 @@ def test_inconsistent_rows_are_found_one_by_one_and_the_feature_that_tells_them(
     assert found.auroc > 0.6
 
 
-def test_rows_that_are_in_both_files_are_consistent():
+def test_rows_that_are_in_both_files_are_consistent(few_trees):
     rng = np.random.default_rng(0)
     X, y = gaussians(rng, [1 / 3] * 3, 150)
     for Z in (X, np.concatenate([X, gaussians(rng, [1 / 3] * 3, 150)[0]])):
@@ -137,7 +154,7 @@ def test_copies_of_a_row_are_not_in_two_folds():
     assert accuracy_alone(pair, "supervised_xgboost") < 0.75
 
 
-def test_no_forest_scores_a_row_that_it_has_seen():
+def test_no_forest_scores_a_row_that_it_has_seen(few_trees):
     """Rows of one kind, with pure noise for labels: were a row seen, it would be told apart."""
     rng = np.random.default_rng(0)
     found = estimate_mixture(
@@ -486,7 +503,7 @@ def test_files_that_are_not_there_and_folders_without_images(tmp_path):
         read(tmp_path / "all.csv", None, "cultivar", None)
 
 
-def test_texts_and_images_are_compared_too(tmp_path):
+def test_texts_and_images_are_compared_too(tmp_path, few_trees):
     from PIL import Image
 
     rng = np.random.default_rng(0)
@@ -531,7 +548,8 @@ def audited(tmp_path_factory):
     frame[60:].drop(columns=["cultivar", "ash"]).to_csv(folder / "u.csv", index=False)
     words = ["audit", f"{folder}/l.csv", f"{folder}/u.csv", "--target", "cultivar"]
     words += ["-a", "self_training", "-a", "label_spreading", "--out", str(folder / "out")]
-    result = CliRunner().invoke(cli.app, words, catch_exceptions=False)
+    with smaller_forests():
+        result = CliRunner().invoke(cli.app, words, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return folder, result.output
 
@@ -722,7 +740,7 @@ def test_a_test_row_is_not_among_the_unlabeled_ones(monkeypatch):
             seen.append((set(fold[1]), set(free)))
             yield key, dict.fromkeys(names, 0.5)
 
-    monkeypatch.setattr(audits.gains, "_train_all", train_all)
+    monkeypatch.setattr(audits.gains, "train_all", train_all)
     measure(pair, np.zeros(178), ["self_training"])
     assert len(seen) == STEPS
     assert all(test.isdisjoint(free) and free for test, free in seen)

@@ -135,7 +135,7 @@ def test_help_helps(call, monkeypatch, words):
 
 
 def test_version(call):
-    assert re.fullmatch(r"\d+\.\d+\.\d+\n", call("--version")[1])
+    assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+)?\n", call("--version")[1])
 
 
 def bad_store(path):

@@ -24,9 +24,11 @@ from pathlib import Path
 import pytest
 import typer
 import yaml
+from conftest import here
 
 import robustssl
 from robustssl import cli, registry
+from robustssl.execution import plan
 from robustssl.studies import study as studies
 
 ROOT = Path(__file__).parent.parent
@@ -116,12 +118,13 @@ def store(tmp_path_factory):
         "datasets": "wine",
         "seeds": 2,
     }
-    robustssl.run(study, place, workers=1, progress=False)
+    with here():
+        robustssl.run(study, place, workers=1, progress=False)
     return place
 
 
 @pytest.fixture
-def folder(tmp_path, store, monkeypatch, no_figures):
+def folder(tmp_path, store, monkeypatch, no_figures, in_process):
     for name in ("examples", "results"):
         shutil.copytree(ROOT / name, tmp_path / name)
     for name in ("robustssl", "quickstart"):
@@ -129,6 +132,7 @@ def folder(tmp_path, store, monkeypatch, no_figures):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.setattr(plan, "_trial", lambda *_: ())  # of a dry run, as in test_cli
     before = set(sys.modules)
     yield tmp_path
     for name in set(sys.modules) - before:  # modules of the page's own, which another may have too

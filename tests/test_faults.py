@@ -1,4 +1,7 @@
-"""Studies that are disturbed at random are the same as undisturbed ones: one of many seeds."""
+"""Studies that are disturbed at random are the same as undisturbed ones: one of many seeds.
+
+What happens when is a matter of chance here; `test_engines_local` strikes at chosen moments.
+"""
 
 import subprocess
 import sys
@@ -9,9 +12,8 @@ import pytest
 SCRIPT = Path(__file__).parents[1] / "experiments" / "faults.py"
 
 
-@pytest.mark.parametrize(
-    ("store", "seed"), [("sqlite", "2"), pytest.param("postgresql", "3", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("store", "seed"), [("sqlite", "2"), ("postgresql", "3")])
 def test_a_study_that_is_disturbed_is_the_same(store, seed, request):
     """A run of two is killed; a server restarts twice, and ends connections."""
     if store == "postgresql":

@@ -164,6 +164,13 @@ def test_the_citation_is_of_this_project():
     assert citation["keywords"] == PYPROJECT["project"]["keywords"]
 
 
+def test_the_changelog_begins_with_the_version_of_the_code():
+    """Before its release, which takes `.dev0` away, a version is called unreleased."""
+    heading = re.search(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(), re.M)[1]
+    number, dev, _ = robustssl.__version__.partition(".dev")
+    assert heading == (f"{number} (unreleased)" if dev else number)
+
+
 ELSEWHERE = {".venv", ".venv-light", "node_modules"}
 
 

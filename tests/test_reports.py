@@ -14,11 +14,15 @@ from robustssl.analysis.compare import area_below, break_even, gain, mean_ranks
 from robustssl.analysis.curves import KeyedCurve, curves, matched
 from robustssl.analysis.table import study_table
 from robustssl.records.catalog import method_of
+from robustssl.records.files import read_frame
+from robustssl.records.frame import successes, with_versions
 from robustssl.records.results import read
 from robustssl.reports import folder
-from robustssl.reports.figures import draw_curves, draw_gains, draw_map, draw_metrics, draw_ranks
+from robustssl.reports.curve_figures import draw_curves, draw_gains
 from robustssl.reports.folder import _sorted
 from robustssl.reports.style import looks, style
+from robustssl.reports.table_figures import draw_map, draw_metrics, draw_ranks
+from robustssl.sites.payload import payload
 
 
 @pytest.fixture(scope="module")
@@ -234,6 +238,9 @@ def test_curves_are_compared_only_within_the_same_versions(tmp_path, small, corr
     assert (table["rank"].loc["label"] == 1).all()
     assert not np.isnan(table.gain["feature", "label_spreading"])
     assert sorted(table["rank"].loc["feature"]) in ([1, 1], [1, 2])
+    tasks = payload(successes(with_versions(read_frame(store))))["tasks"]
+    older = {(task["environment"], task["versions"][0] == 99): task["older"] for task in tasks}
+    assert older == {("label", False): True, ("label", True): False, ("feature", False): False}
 
 
 def test_nothing_to_report(tmp_path, small):

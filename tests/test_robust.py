@@ -445,7 +445,7 @@ def test_a_score_where_nothing_was_trained():
         registry.estimator("openmatch").inconsistency_score(X)
 
 
-def test_the_run_stores_how_well_set_aside_rows_are_detected(tmp_path, no_figures):
+def test_the_run_stores_how_well_set_aside_rows_are_detected(tmp_path, no_figures, in_process):
     cell = Cell("openmatch", "label", "wine", 5, 1.0, 0, (("steps", 60),))
     (record,) = run_group((cell,))
     prepared = prepare("wine", "label", 5, 0)
@@ -524,7 +524,7 @@ def test_a_store_keeps_the_columns_that_old_ones_have(tmp_path):
     assert "detection" not in columns
 
 
-def test_detection_of_curves_that_differ_in_grid_and_seeds(tmp_path, no_figures):
+def test_detection_of_curves_that_differ_in_grid_and_seeds(tmp_path, no_figures, in_process):
     for steps, ts, seeds in ((20, [0, 1], 3), (21, [0, 0.5, 1], 2)):
         study = {
             "algorithms": f"cafa[steps={steps}]",

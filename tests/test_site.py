@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from conftest import here
 from js.make_cases import odd_payload
 from scipy import stats
 from site_pages import check_equality, choose, data_of, log_of, open_page, overflow, run_node, table
@@ -55,7 +56,8 @@ def store(tmp_path_factory):
         "labels": 3,
         "seeds": 4,
     }
-    robustssl.run(study, place, workers=1, progress=False)
+    with here():
+        robustssl.run(study, place, workers=1, progress=False)
     rng = np.random.default_rng(0)
     with Store(place) as opened:
         for seed in range(4):

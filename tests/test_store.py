@@ -16,7 +16,7 @@ import robustssl.records.schema
 from robustssl import Cell, InputError, Record, Store, registry
 from robustssl.cli import app
 from robustssl.records import catalog, places
-from robustssl.records import store as stores
+from robustssl.records import database as databases
 from robustssl.records.frame import with_versions
 from robustssl.records.results import read
 
@@ -322,7 +322,7 @@ def at(monkeypatch):
     """Sets the clock of everything that waits for a server."""
 
     def set_clock(clock):
-        for module in (places, stores):
+        for module in (places, databases):
             monkeypatch.setattr(module, "time", clock)
 
     return set_clock

@@ -52,7 +52,7 @@ def same(whole, part, tmp_path, first=""):
     return ours
 
 
-def test_report_and_site_of_a_small_store_need_no_torch(tmp_path):
+def test_report_and_site_of_a_small_store_need_no_torch(tmp_path, in_process):
     """Nets, their baseline and a boosted tree among the methods."""
     pytest.importorskip("torch")
     pytest.importorskip("xgboost")

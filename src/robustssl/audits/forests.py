@@ -14,6 +14,7 @@ from robustssl.audits.folds import Codes, Matrix, parts
 Step = Callable[[], None]
 
 DISTANCES = 5
+TREES, TREES_OF_LIKENESS = 100, 60  # of each forest
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +64,7 @@ def score(
         weights = np.where(
             is_unlabeled, 1 / len(fold.B), np.pad(weights / weights.sum(), (0, len(fold.B)))
         )
-        model = forest(100, min_samples_leaf=5, random_state=0)
+        model = forest(TREES, min_samples_leaf=5, random_state=0)
         model.fit(both, is_unlabeled, sample_weight=weights * len(both))
         model.n_jobs = 1  # threads add up the trees in any order, which changes the last digits
         low[fold.labeled] = model.predict_proba(fold.a[:, columns])[:, 1]
@@ -89,7 +90,7 @@ def _likeness(X: Matrix, codes: Codes, K: int) -> Callable[[Matrix], Matrix]:
     within = LedoitWolf(assume_centered=True).fit(X - centres[own])
     root = np.linalg.cholesky(within.precision_)
     how: Any = {"class_weight": "balanced", "random_state": 0, "n_jobs": 1}
-    forest = ExtraTreesClassifier(60, min_samples_leaf=2, **how).fit(X, codes)
+    forest = ExtraTreesClassifier(TREES_OF_LIKENESS, min_samples_leaf=2, **how).fit(X, codes)
 
     def measure(rows: Matrix) -> Matrix:
         if not len(rows):

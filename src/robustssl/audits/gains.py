@@ -1,10 +1,7 @@
 """Whether unlabeled rows help or harm, measured on the user's own labels by cross-validation."""
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,15 +12,12 @@ from robustssl import registry
 from robustssl.analysis.interval import Interval, student
 from robustssl.audits.folds import FOLDS, same_rows, stratified
 from robustssl.audits.mixture import LEVEL
-from robustssl.audits.model import Model
-from robustssl.audits.rows import Pair, take
+from robustssl.audits.rows import Pair
+from robustssl.audits.trials import Rows, train_all
 from robustssl.environments import count
-from robustssl.errors import InputError, bounded
-from robustssl.execution.engines.processes import clean_start, end_pool, pool_of
-from robustssl.execution.run import count_workers
+from robustssl.errors import InputError
 from robustssl.spec import parse
 
-Rows = npt.NDArray[np.intp]
 Scores = npt.NDArray[np.float64]
 
 METHODS = ("self_training", "label_spreading", "ssgmm", "safe_ensemble", "cast")
@@ -102,7 +96,7 @@ def measure(
         for fold in [folds[key[0]]]
     ]
     found = {}
-    for key, scores in _train_all(pair, work):
+    for key, scores in train_all(pair, work):
         found[key] = scores
         step()
     reach = float(inconsistent[similar].mean()), float(inconsistent[different].mean())
@@ -112,7 +106,7 @@ def measure(
 def _collect(
     found: dict[Any, Any], baselines: dict[str, str], folds: int, reach: tuple[float, float]
 ) -> Gains:
-    """The gains of what could be trained; found: what `_train` gave, by fold and t."""
+    """The gains of what could be trained; found: what `train_all` gave, by fold and t."""
     failed = {
         name: score
         for scores in found.values()
@@ -159,7 +153,7 @@ def accuracy_alone(pair: Pair, algorithm: str) -> float:
     folds, _ = _folds(pair)
     none = np.empty(0, np.intp)
     work = [(place, fold, none, [algorithm]) for place, fold in enumerate(folds)]
-    found = dict(_train_all(pair, work))
+    found = dict(train_all(pair, work))
     scores = [found[place][algorithm] for place in sorted(found)]
     return float(np.mean([score for score in scores if not isinstance(score, str)]))
 
@@ -184,56 +178,3 @@ def pools(inconsistent: npt.NDArray[np.float64], n: int) -> tuple[Rows, Rows]:
     similar = np.lexsort((np.where(drawn, inconsistent, order), drawn))[:n]
     different = np.lexsort((np.where(drawn, order, -inconsistent), ~drawn))[:n]
     return similar, different
-
-
-Job = tuple[Any, tuple[Rows, Rows], Rows, Sequence[str]]  # key, fold, unlabeled rows, algorithms
-Trained = tuple[Any, dict[str, float | str]]
-
-
-def _train_all(pair: Pair, work: Sequence[Job]) -> Iterator[Trained]:
-    """What `_train` gives for each job, as it comes, from processes on all cores."""
-    pool = pool_of(count_workers(None, len(work)), prepare=partial(_keep, pair))
-    at_work = True
-    try:
-        with clean_start():
-            running = [pool.submit(_train_kept, job) for job in work]
-        for future in as_completed(running):
-            yield future.result()
-        at_work = False
-    except BrokenProcessPool as error:
-        raise InputError("a process of the audit ended without a word (out of memory?)") from error
-    finally:
-        end_pool(pool, at_work)
-
-
-_kept: Pair  # in a worker process
-
-
-def _keep(pair: Pair) -> None:
-    """Keep the rows, which all jobs of this process need."""
-    global _kept
-    _kept = pair
-
-
-def _train_kept(job: Job) -> Trained:
-    key, fold, free, names = job
-    return key, _train(_kept, fold, free, names)
-
-
-def _train(
-    pair: Pair, fold: tuple[Rows, Rows], free: Rows, names: Sequence[str]
-) -> dict[str, float | str]:
-    """The accuracy of each algorithm in a fold, or the error that it raised."""
-    labeled = take(pair.labeled, fold[0])
-    unlabeled = take(pair.unlabeled, free) if len(free) else None
-    scores: dict[str, float | str] = {}
-    for name in names:
-        try:
-            model = Model(name, pair.kind, pair.text, pair.encoder).fit(
-                labeled, pair.y[fold[0]], unlabeled
-            )
-            right = model.predict(take(pair.labeled, fold[1])) == pair.y[fold[1]]
-            scores[name] = float(right.mean())
-        except Exception as error:
-            scores[name] = bounded(f"{type(error).__name__}: {error}")
-    return scores

@@ -30,3 +30,29 @@ def toy_data(X: Any, truth: Any, rows: int, labels: int) -> ToyData:
     for k in np.unique(truth):
         y[np.flatnonzero(truth[:rows] == k)[:labels]] = k
     return X[:rows], y, X[rows:], truth[rows:]
+
+
+def odd_cases() -> dict[str, tuple[Any, Any]]:
+    """X and y of what is rare in studies, such as a class with one label, by a name."""
+    X, y, _, _ = blobs(1, rows=90, labels=5)
+    labeled, last, rng = y != UNLABELED, np.arange(90) == 89, np.random.default_rng(0)
+    constant, far = X.copy(), X.copy()
+    constant[:, ::2] = 3.0
+    far[~labeled] *= 1e6
+    single = y.copy()
+    single[np.flatnonzero(y == 2)[1:]] = UNLABELED
+    islands = 20 * rng.normal(size=(30, 8))[rng.integers(30, size=300)]
+    unknown_X = np.vstack([X[labeled], islands + rng.normal(size=(300, 8))])
+    unknown_y = np.concatenate([y[labeled], np.full(300, UNLABELED)])
+    return {
+        "no unlabeled rows": (X[labeled], y[labeled]),
+        "one unlabeled row": (X[labeled | last], y[labeled | last]),
+        "one class": (X, np.where(y > 0, UNLABELED, y)),
+        "a class with one label": (X, single),
+        "constant features": (constant, y),
+        "nothing but constant features": (np.ones_like(X), y),
+        "one feature": (X[:, :1], y),
+        "duplicated rows": (np.vstack([X, X, X]), np.concatenate([y, y, y])),
+        "far-away unlabeled rows": (far, y),
+        "ten times as many unlabeled classes": (unknown_X, unknown_y),
+    }

@@ -2,8 +2,7 @@
 unlabeled rows change what it predicts.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -13,65 +12,14 @@ from sklearn.base import clone
 
 from robustssl import registry
 from robustssl.checks._contracts import BrokenContractError, equal, require, verdicts
-from robustssl.checks._toys import ToyData, blobs
+from robustssl.checks._learner import Learner, estimator
+from robustssl.checks._toys import ToyData, blobs, odd_cases
 from robustssl.data import UNLABELED
-from robustssl.spec import parse
-
-
-@dataclass(frozen=True)
-class Learner:
-    """An algorithm by its spec; every fit makes a new estimator."""
-
-    spec: str
-
-    @property
-    def supervised(self) -> bool:
-        return bool(getattr(self._kind, "supervised", False))
-
-    @property
-    def deep(self) -> bool:
-        return getattr(self._kind, "family", None) == "deep"
-
-    @property
-    def _kind(self) -> type:
-        return registry.algorithm(parse(self.spec)[0])
-
-    def fit(self, X: Any, y: Any, seed: int = 0) -> Any:
-        return _estimator(self.spec, seed).fit(X, y)
-
-    def fit_all(self, problems: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Exception | None]]:
-        """For each X and y a model, with seeds 0, 1, ..., and the error of its fit; nets are
-        fitted together.
-        """
-        models = [_estimator(self.spec, seed) for seed in range(len(problems))]
-        if self.deep:
-            errors = models[0].fit_together(models, problems)
-        else:
-            errors = [
-                _error(model, *problem) for model, problem in zip(models, problems, strict=True)
-            ]
-        return list(zip(models, errors, strict=True))
-
-
-def _error(model: Any, X: Any, y: Any) -> Exception | None:
-    try:
-        model.fit(X, y)
-    except Exception as error:
-        return error
-    return None
-
-
-def _estimator(spec: str, seed: int) -> Any:
-    name, options = parse(spec)
-    model = registry.estimator(name, **options)
-    if "random_state" in model.get_params():
-        model.set_params(random_state=seed)
-    return model
 
 
 def is_a_classifier(learner: Learner) -> None:
     X, y, probe, _ = blobs(0)
-    model = _estimator(learner.spec, seed=0)
+    model = estimator(learner.spec, seed=0)
     before = model.get_params()
     require(model.fit(X, y) is model, "fit does not return the estimator")
     require(model.get_params() == before, "fit changes a parameter")
@@ -106,7 +54,7 @@ def takes_labels_of_any_type(learner: Learner) -> None:
 
 
 def has_an_answer_in_every_case(learner: Learner) -> None:
-    cases = _odd_cases()
+    cases = odd_cases()
     fits = learner.fit_all(list(cases.values()))
     for (case_, (X, y)), (model, failure) in zip(cases.items(), fits, strict=True):
         probe = np.vstack([X, 1e3 * X[:5]])
@@ -121,31 +69,6 @@ def has_an_answer_in_every_case(learner: Learner) -> None:
         if hasattr(model, "predict_proba"):
             finite = np.isfinite(model.predict_proba(probe)).all()
             require(finite, f"{case_}: a probability is not finite")
-
-
-def _odd_cases() -> dict[str, tuple[Any, Any]]:
-    X, y, _, _ = blobs(1, rows=90, labels=5)
-    labeled, last, rng = y != UNLABELED, np.arange(90) == 89, np.random.default_rng(0)
-    constant, far = X.copy(), X.copy()
-    constant[:, ::2] = 3.0
-    far[~labeled] *= 1e6
-    single = y.copy()
-    single[np.flatnonzero(y == 2)[1:]] = UNLABELED
-    islands = 20 * rng.normal(size=(30, 8))[rng.integers(30, size=300)]
-    unknown_X = np.vstack([X[labeled], islands + rng.normal(size=(300, 8))])
-    unknown_y = np.concatenate([y[labeled], np.full(300, UNLABELED)])
-    return {
-        "no unlabeled rows": (X[labeled], y[labeled]),
-        "one unlabeled row": (X[labeled | last], y[labeled | last]),
-        "one class": (X, np.where(y > 0, UNLABELED, y)),
-        "a class with one label": (X, single),
-        "constant features": (constant, y),
-        "nothing but constant features": (np.ones_like(X), y),
-        "one feature": (X[:, :1], y),
-        "duplicated rows": (np.vstack([X, X, X]), np.concatenate([y, y, y])),
-        "far-away unlabeled rows": (far, y),
-        "ten times as many unlabeled classes": (unknown_X, unknown_y),
-    }
 
 
 def refuses_what_is_not_a_number(learner: Learner) -> None:
@@ -202,7 +125,7 @@ def its_unlabeled_loss_has_a_gradient(learner: Learner) -> None:
     """Of a deep method, on a net without BatchNorm, through which rows act even without a loss."""
     if learner.supervised or not learner.deep:
         return
-    largest = unlabeled_gradient(_estimator(learner.spec, seed=0))
+    largest = unlabeled_gradient(estimator(learner.spec, seed=0))
     require(largest > 0, "it is dead: the gradient of its unlabeled loss is always zero")
 
 

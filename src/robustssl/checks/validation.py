@@ -3,24 +3,27 @@
 import multiprocessing
 import random
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import chdir, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from robustssl import registry
-from robustssl.cell import Cell
 from robustssl.checks.carried import CODE, FILES, own_names
+from robustssl.checks.completeness import (
+    incomplete,
+    is_current,
+    mixed_versions,
+    other_splits,
+    outdated,
+)
 from robustssl.checks.repetition import not_repeated
 from robustssl.checks.submissions import Submission, blocks, write_study
 from robustssl.errors import InputError
 from robustssl.execution.engines.processes import clean_start
-from robustssl.execution.groups import fit_of
 from robustssl.execution.provenance import provenance
-from robustssl.records.record import Record
 from robustssl.registry.trust import Trust, module_of, trusting
 from robustssl.splits import prepare
 from robustssl.studies.study import read_study
@@ -38,7 +41,7 @@ def freeze(folder: str | Path, commit: str | None = None, trust: Sequence[str] =
 def _freeze(found: Submission, place: Path, commit: str | None) -> None:
     if found.frozen is not None:
         raise InputError(f"{place} is frozen already, at {found.frozen}")
-    problems = [*_incomplete(found), *_outdated(found)]
+    problems = [*incomplete(found), *outdated(found)]
     if problems:
         raise InputError(f"{place} cannot be frozen: {problems[0]}")
     commit = commit or provenance()["commit"]
@@ -128,13 +131,13 @@ def _problems(
                 f"{sum(refused.values())} records cannot be checked: they are of {names}; --trust "
                 "MODULE imports and runs that code"
             )
-    current = [r for r in found.records if _is_current(r)]
-    yield from _incomplete(found)
+    current = [r for r in found.records if is_current(r)]
+    yield from incomplete(found)
     if found.frozen is None:
-        yield from _outdated(found)
-        yield from _other_splits(found.records)
+        yield from outdated(found)
+        yield from other_splits(found.records)
     else:
-        yield from _mixed_versions(found)
+        yield from mixed_versions(found)
         tell(
             f"frozen at {found.frozen}: {len(current):,} of {len(found.records):,} records are of "
             "the present versions"
@@ -153,71 +156,3 @@ def _trusted_part(found: Submission, trust: Trust) -> tuple[Submission, Counter[
         refused.update(names[:1])
         known += [] if names else [record]
     return replace(found, records=tuple(known)), refused
-
-
-def _is_current(record: Record) -> bool:
-    try:
-        return record.error is None and record.versions == registry.versions(record.cell)
-    except InputError:  # of something that is no longer here
-        return False
-
-
-def _mixed_versions(found: Submission) -> Iterator[str]:
-    """Curves whose cells are not all of the same versions."""
-    curves: dict[Any, set[Any]] = defaultdict(set)
-    for record in found.records:
-        curves[record.cell.spec, record.cell.task].add(record.versions)
-    for (spec, task), versions in curves.items():
-        if len(versions) > 1:
-            yield f"{spec} on {task.name} mixes the versions {sorted(versions)}"
-
-
-def _incomplete(found: Submission) -> Iterator[str]:
-    """Cells that are missing, of no study, failed, altered or there twice."""
-    expected = found.cells
-    counts = Counter(record.cell for record in found.records)
-    for cell, count in counts.items():
-        if count > 1:
-            yield f"{cell} is there {count} times"
-        if cell not in expected:
-            yield f"{cell} is not of the study"
-    for record in found.records:
-        if record.error is not None:
-            yield f"{record.cell} failed: {record.error}"
-        if record.method is None:
-            yield f"the record of {record.cell} does not say what its method is"
-    missing: dict[str, list[Cell]] = defaultdict(list)
-    for cell in expected - set(counts):
-        curve = f"{cell.spec} on {cell.dataset} in {cell.environment} ({cell.labels} labels)"
-        missing[curve].append(cell)
-    for curve, cells in sorted(missing.items()):
-        seeds, ts = sorted({c.seed for c in cells}), sorted({c.t for c in cells})
-        yield f"{len(cells)} cells of {curve} are missing: seeds {_list(seeds)}, t = {_list(ts)}"
-
-
-def _list(numbers: Sequence[float]) -> str:
-    return ", ".join(f"{number:g}" for number in numbers)
-
-
-def _outdated(found: Submission) -> Iterator[str]:
-    for record in found.records:
-        then, now = tuple(record.versions), registry.versions(record.cell)
-        if then != now:
-            yield f"{record.cell} is of the versions {then}, now {now}: run it again"
-
-
-def _other_splits(records: Sequence[Record]) -> Iterator[str]:
-    """Rows that a cell was run on, against those it should have been."""
-    splits: dict[tuple[Any, ...], str] = {}
-    for record in records:
-        cell = record.cell
-        said = record.provenance.get("split_digest")
-        answered = said is None and fit_of(cell) != cell  # by another cell, whose record has it
-        if record.error is not None or answered:
-            continue
-        place = (cell.dataset, cell.environment, cell.labels, cell.seed, cell.t)
-        if place not in splits:
-            prepared = prepare(*place[:4])
-            splits[place] = prepared.environment.split(prepared.pools, cell.t).digest
-        if said != splits[place]:
-            yield f"{cell} was run on another split: {said}, not {splits[place]}"

@@ -14,8 +14,7 @@ from sklearn.preprocessing import FunctionTransformer
 from robustssl import registry
 from robustssl.errors import InputError
 from robustssl.preprocessing import Matrix
-from robustssl.reports.figures import save
-from robustssl.reports.style import MARKERS, colours, style
+from robustssl.reports.style import MARKERS, colours, save, style
 from robustssl.spec import parse
 from robustssl.splits import Prepared, prepare
 

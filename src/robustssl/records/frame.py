@@ -83,18 +83,22 @@ def with_versions(frame: pd.DataFrame, present: Present = catalog.version) -> pd
 
 def are_older(frame: pd.DataFrame, present: Present) -> npt.NDArray[np.bool_]:
     """Which rows have a version that is not the present one of its thing, if that is known."""
-    older = {
-        row: any(present(*thing) not in (None, number) for thing, number in _things(*row))
-        for row in set(_versioned(frame))
-    }
-    return np.array([older[row] for row in _versioned(frame)], bool)
+    rows = _versioned(frame)
+    older = {row: any(is_older(*thing, present) for thing in _things(*row)) for row in set(rows)}
+    return np.array([older[row] for row in rows], bool)
+
+
+def is_older(kind: str, spec: str, number: int, present: Present = catalog.version) -> bool:
+    """Whether a version is not the present one of its thing, if that is known."""
+    return present(kind, thing_of(kind, spec)) not in (None, number)
 
 
 def newest(frames: Sequence[pd.DataFrame], present: Present = catalog.version) -> Present:
     """The present versions, and of things that are not known the newest ones in the frames."""
     found: dict[tuple[str, str], int] = {}
     for row in {row for frame in frames for row in _versioned(frame)}:
-        for thing, number in _things(*row):
+        for kind, spec, number in _things(*row):
+            thing = (kind, thing_of(kind, spec))
             found[thing] = max(number, found.get(thing, number))
     return lambda kind, name: present(kind, name) or found.get((kind, name))
 
@@ -104,11 +108,10 @@ def _versioned(frame: pd.DataFrame) -> list[tuple[Any, ...]]:
     return list(zip(*columns, strict=True))
 
 
-def _things(*row: Any) -> Iterator[tuple[tuple[str, str], int]]:
+def _things(*row: Any) -> Iterator[tuple[str, str, int]]:
     """The algorithm, the environment and the dataset of a row, each with its version."""
     *specs, versions = row
-    for kind, spec, number in zip(KINDS, specs, versions, strict=True):
-        yield (kind, thing_of(kind, spec)), number
+    return zip(KINDS, specs, versions, strict=True)
 
 
 def successes(frame: pd.DataFrame) -> pd.DataFrame:

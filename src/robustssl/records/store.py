@@ -6,12 +6,9 @@ they exist: a process killed anywhere leaves a whole store.
 """
 
 import json
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import wraps
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,8 +17,9 @@ import sqlalchemy as sa
 from robustssl.cell import Versions
 from robustssl.errors import InputError, bounded
 from robustssl.method import Method
+from robustssl.records.database import Database, again
 from robustssl.records.frame import with_methods
-from robustssl.records.places import NoStoreError, engine_of, shown, url_of
+from robustssl.records.places import NoStoreError, url_of
 from robustssl.records.record import SCORES, UNREADABLE, Record
 from robustssl.records.rows import CELL, Reader, as_text, row_of, shared_provenance
 from robustssl.records.schema import (
@@ -31,7 +29,6 @@ from robustssl.records.schema import (
     meta,
     method_row,
     methods,
-    prepare,
     provenance,
     records,
     success,
@@ -40,90 +37,18 @@ from robustssl.records.schema import (
 from robustssl.spec import spell
 
 _MANY = 1000  # records that are read at once
-_TRIES = 5  # of what is asked of a server, where the connection is lost
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
-def _again(ask: Callable[Concatenate["Store", P], R]) -> Callable[Concatenate["Store", P], R]:
-    """Ask again where the connection is lost on the way, a few times."""
-
-    @wraps(ask)
-    def patient(store: "Store", /, *args: P.args, **options: P.kwargs) -> R:
-        left = _TRIES
-        with store._refusals():
-            while True:
-                try:
-                    return ask(store, *args, **options)
-                except sa.exc.DBAPIError as error:
-                    left -= 1
-                    if not error.connection_invalidated or not left:
-                        raise
-                    time.sleep(1)
-
-    return patient
-
-
-class Store:
+class Store(Database):
     """Records in a file or, by its URL, in a database; a context manager. `create=False` refuses
     one that is not there. `place` is what to call it: a password in a URL is not shown.
     """
-
-    def __init__(self, place: str | Path, create: bool = True) -> None:
-        self.place = shown(place)
-        self._engine = engine_of(place, create)
-        self._dialect = self._engine.dialect.name
-        try:
-            self._prepare(create)
-        except BaseException:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        self._engine.dispose()
-
-    @_again
-    def _prepare(self, create: bool) -> None:
-        prepare(self._engine, self.place, create)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    @contextmanager
-    def _refusals(self) -> Iterator[None]:
-        """What the database refuses, in a sentence."""
-        try:
-            yield
-        except sa.exc.DatabaseError as error:
-            reason = str(error.orig)
-            if "not a database" in reason:
-                raise InputError(f"{self.place} is not a store: {reason}") from error
-            kept = ". What was committed before is kept" if "full" in reason else ""
-            raise InputError(f"the store {self.place} cannot be used: {reason}{kept}") from error
-        except UnicodeDecodeError as error:  # SQLite names the damaged place in its own bytes
-            raise InputError(f"the store {self.place} cannot be used: it is damaged") from error
-
-    @contextmanager
-    def _parsing(self) -> Iterator[None]:
-        """Around the parsing of what the database holds, and nothing else."""
-        try:
-            yield
-        except UNREADABLE as error:
-            reason = f"{type(error).__name__}: {error}"
-            raise InputError(
-                f"{self.place} holds what robustssl did not write ({reason[:200]}); `robustssl "
-                "store check` tells where"
-            ) from error
 
     def add(self, record: Record) -> bool:
         """Commit a record; False if the cell has a success already (the first one stays)."""
         return self.add_all([record]) == 1
 
-    @_again
+    @again
     def add_all(self, records: Sequence[Record]) -> int:
         """Commit records, all or none; how many are new. A lost connection is made again."""
         with writing(self._engine) as connection:
@@ -152,17 +77,17 @@ class Store:
         """Keys of the cells that have errors only."""
         return self._keys(~success) - self.done()
 
-    @_again
+    @again
     def _keys(self, condition: sa.ColumnElement[bool]) -> set[str]:
         with self._engine.connect() as connection:
             return set(connection.execute(sa.select(records.c.key).where(condition)).scalars())
 
-    @_again
+    @again
     def __len__(self) -> int:
         with self._engine.connect() as connection:
             return connection.execute(sa.select(sa.func.count(records.c.id))).scalar_one()
 
-    @_again
+    @again
     def digests(self, dataset: str) -> set[str]:
         """The sha256 of the data that the records of a dataset were made with."""
         found = sa.select(records.c.dataset_sha256).where(records.c.dataset == dataset, success)
@@ -233,7 +158,7 @@ class Store:
         with self._refusals(), self._engine.connect() as connection:
             return connection.execute(query).scalar_one()
 
-    @_again
+    @again
     def note(self, name: str, value: Any) -> None:
         """Keep something that belongs to the store, not to a record, under its name."""
         row = {"name": name, "value": json.dumps(value)}
@@ -241,7 +166,7 @@ class Store:
             kept = insert(self._dialect)(meta).values(row)
             connection.execute(kept.on_conflict_do_update(index_elements=["name"], set_=row))
 
-    @_again
+    @again
     def notes(self, prefix: str) -> list[Any]:
         """What is kept under names that begin so."""
         query = sa.select(meta.c.value).where(meta.c.name.startswith(prefix, autoescape=True))
@@ -250,7 +175,7 @@ class Store:
         with self._parsing():
             return [json.loads(value) for value in found]
 
-    @_again
+    @again
     def counts(
         self, ts: Sequence[float] | None = None, seeds: Sequence[int] | None = None
     ) -> pd.DataFrame:
@@ -267,7 +192,7 @@ class Store:
             rows = connection.execute(query).all()
         return self._spelt(pd.DataFrame(rows, columns=[*COUNTED_BY, "cells", "seconds", "each"]))
 
-    @_again
+    @again
     def frame(self, failed_only: bool = False) -> pd.DataFrame:
         """Every record, or those of cells that have errors only, as a row of the tidy frame (see
         `robustssl.records.frame`).

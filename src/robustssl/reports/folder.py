@@ -14,10 +14,12 @@ from robustssl.records.frame import failures, part, scored, successes, with_vers
 from robustssl.records.places import shown
 from robustssl.records.results import read
 from robustssl.records.sheets import csv_of
-from robustssl.reports import figures
+from robustssl.reports.curve_figures import draw_curves, draw_gains
 from robustssl.reports.latex import latex_of
 from robustssl.reports.markdown import METRICS, beside_reported, page_of
+from robustssl.reports.style import save
 from robustssl.reports.style import style as in_style
+from robustssl.reports.table_figures import draw_cost, draw_map, draw_metrics, draw_ranks
 
 MANY_TASKS = 24  # that figures with a panel for each have at most
 
@@ -89,19 +91,19 @@ def _draw(
 ) -> list[Path]:
     seconds = pd.DataFrame([(c.name, c.seconds) for c in found]).groupby(0)[1].mean().to_dict()
     drawn = {
-        "rac": figures.draw_curves([c for c in found if c.is_whole], score) if of_tasks else None,
-        "gain": figures.draw_gains(found) if of_tasks else None,
-        "metrics": figures.draw_metrics(table) if of_tasks else None,
-        "ranks": figures.draw_ranks(table),
-        "map": figures.draw_map(table),
-        "cost": figures.draw_cost(table, seconds),
-        "detection": figures.draw_curves(detected, "detection") if detected else None,
+        "rac": draw_curves([c for c in found if c.is_whole], score) if of_tasks else None,
+        "gain": draw_gains(found) if of_tasks else None,
+        "metrics": draw_metrics(table) if of_tasks else None,
+        "ranks": draw_ranks(table),
+        "map": draw_map(table),
+        "cost": draw_cost(table, seconds),
+        "detection": draw_curves(detected, "detection") if detected else None,
     }
     return [
         file
         for name, figure in drawn.items()
         if figure is not None
-        for file in figures.save(figure, folder / name)
+        for file in save(figure, folder / name)
     ]
 
 

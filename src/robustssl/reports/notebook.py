@@ -13,7 +13,7 @@ from robustssl.analysis.curves import KeyedCurve
 from robustssl.analysis.curves import curves as curves_of
 from robustssl.analysis.table import study_table
 from robustssl.records.results import read
-from robustssl.reports.figures import draw_curves, draw_gains
+from robustssl.reports.curve_figures import draw_curves, draw_gains
 from robustssl.reports.style import style
 
 

@@ -1,4 +1,6 @@
-"""How figures look: one style, and for an algorithm the same colour, marker and dash everywhere."""
+"""How figures look: one style, and for an algorithm the same colour, marker and dash everywhere;
+and how they are saved.
+"""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -7,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+from matplotlib.figure import Figure
 
 from robustssl.errors import InputError, printable
 from robustssl.records import catalog
@@ -68,6 +71,21 @@ def looks(methods: Mapping[str, bool | None]) -> dict[str, dict[str, Any]]:
 def in_figures(name: str) -> str:
     """A name that matplotlib writes as it is: a $ in it begins no formula."""
     return printable(name).replace("$", r"\$")
+
+
+def save(figure: Figure, path: Path) -> list[Path]:
+    """The figure as PNG, SVG and PDF; the same figure is the same file. It is laid out once, as
+    for the PNG, which takes as long as to draw it.
+    """
+    png, svg, pdf = (path.with_suffix(suffix) for suffix in (".png", ".svg", ".pdf"))
+    if (layout := figure.get_layout_engine()) is not None:
+        figure.set_dpi(matplotlib.rcParams["savefig.dpi"])
+        layout.execute(figure)
+        figure.set_layout_engine(None)
+    figure.savefig(png)
+    figure.savefig(svg, metadata={"Date": None})
+    figure.savefig(pdf, metadata={"CreationDate": None})
+    return [png, svg, pdf]
 
 
 def _place(name: str) -> int:

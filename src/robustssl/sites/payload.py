@@ -18,10 +18,10 @@ from robustssl.analysis.metrics import CONVENTIONS, metrics_of
 from robustssl.analysis.table import metric_table, targets_of
 from robustssl.cell import Task, task_names
 from robustssl.records import catalog
-from robustssl.records.frame import scored
+from robustssl.records.frame import is_older, scored
 from robustssl.records.record import SCORES
 from robustssl.reports.style import looks, style
-from robustssl.spec import parse, thing_of
+from robustssl.spec import parse
 
 _CONVENTIONS = ("definition", "published")
 _DASH = {"-": [], "--": [8, 4], "-.": [8, 3, 2, 3], ":": [2, 3]}
@@ -132,7 +132,8 @@ def _describe_tasks(
             "data": said[task, versions].data,
             "labels": task.labels,
             "versions": list(versions),
-            "older": _is_older(task, versions),
+            "older": is_older("environment", task.environment, versions[0])
+            or is_older("dataset", task.dataset, versions[1]),
         }
         for task, versions in places
     ]
@@ -142,12 +143,6 @@ def _versions(task: Task, versions: Sequence[int]) -> str:
     names = [parse(spec)[0] for spec in (task.environment, task.dataset)]
     told = ", ".join(f"{name} {number}" for name, number in zip(names, versions, strict=True))
     return f" (versions: {told})"
-
-
-def _is_older(task: Task, versions: Sequence[int]) -> bool:
-    kinds = {"environment": task.environment, "dataset": task.dataset}
-    now = [catalog.version(kind, thing_of(kind, spec)) for kind, spec in kinds.items()]
-    return any(n not in (None, then) for n, then in zip(now, versions, strict=True))
 
 
 def _kind(task: Task) -> str:

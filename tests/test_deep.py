@@ -1060,10 +1060,10 @@ def test_the_budget_reference_does_not_clip_gradients_of_methods_or_baselines():
 @pytest.mark.parametrize(
     ("X", "sentence"),
     [
-        (np.zeros((9, 8, 8)), "texts in versions"),
+        (np.zeros((9, 8, 8)), "or images"),
         (np.zeros((9, 8, 8, 3)), "must be uint8"),
         (np.zeros((9, 3, 8, 8), np.uint8), "three channels"),
-        (np.zeros((9, 2, 2, 2, 2)), "at most four axes"),
+        (np.zeros((9, 2, 2, 2, 2)), "or images"),
     ],
 )
 def test_rows_of_an_unknown_shape_are_refused(X, sentence):

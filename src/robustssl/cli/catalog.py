@@ -1,4 +1,4 @@
-"""The command that lists algorithms, environments, datasets and studies."""
+"""The command that lists algorithms, environments, datasets, encoders and studies."""
 
 import csv
 import json
@@ -16,6 +16,7 @@ class Kind(StrEnum):
     algorithms = "algorithms"
     environments = "environments"
     datasets = "datasets"
+    encoders = "encoders"
     studies = "studies"
 
 
@@ -23,7 +24,7 @@ def list_(
     kind: Annotated[Kind, typer.Argument(help="What to list.")],
     format_: FormatOption = Format.table,
 ) -> None:
-    """List all algorithms, environments, datasets or studies."""
+    """List all algorithms, environments, datasets, encoders or studies."""
     from robustssl import registry
     from robustssl.studies.named import named
     from robustssl.studies.study import read_study

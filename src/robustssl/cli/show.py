@@ -1,4 +1,4 @@
-"""Commands that describe an algorithm and draw an environment."""
+"""Commands that describe an algorithm or an encoder, and draw an environment."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +8,9 @@ import typer
 from robustssl.cli._print import say
 from robustssl.spec import parse, spell
 
-app = typer.Typer(help="Describe an algorithm, or draw an environment.", no_args_is_help=True)
+app = typer.Typer(
+    help="Describe an algorithm or an encoder, or draw an environment.", no_args_is_help=True
+)
 
 
 @app.command()
@@ -35,6 +37,23 @@ def algorithm(
     say(f"baseline: {found.baseline or 'none'}")
     if found.targets:
         say(f"built for inconsistent: {', '.join(found.targets)}")
+
+
+@app.command()
+def encoder(
+    name: Annotated[
+        str,
+        typer.Argument(help="Name of an encoder, such as resnet50, or your own as module:object."),
+    ],
+) -> None:
+    """Describe an encoder of images or texts, with its options."""
+    from robustssl import registry
+
+    name, _ = parse(name)
+    found = registry.about("encoder", name)
+    say("\n\n".join(filter(None, (found.text, found.shared_text))) + "\n")
+    say("options: " + spell(name, found.options))
+    say(f"encodes: {found.data}")
 
 
 @app.command()

@@ -27,8 +27,8 @@ class ImageEncoder(Pretrained):
     """An encoder of images. A subclass defines `weights`, `normalised` and `encoded`.
 
     size: the pixels, across and along, of the picture that is encoded.
-    weak, strong: how many views of each row are kept: flipped and shifted ones, and such that
-    RandAugment and Cutout changed too.
+    weak, strong: how many views of each image are kept. Weak ones are flipped and shifted; strong
+    ones are changed by RandAugment and Cutout too.
     """
 
     size: Count = 160

@@ -20,7 +20,7 @@ _WORDS = {
     "feature": "missing features",
 }
 _ACCESS = {"consistent": "oracle", "labels": "ceiling"}
-_CAPS = ("test", "unlabeled")  # options of an environment that bound its numbers of rows
+_CAPS = ("test", "unlabeled", "rows")  # options that bound numbers of rows
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -39,7 +39,7 @@ class Task:
         out how many rows there are at most; `task_names` adds that where two tasks need it.
         """
         labels = "" if self.labels is None else f", {labels_in_words(self.labels)}"
-        return f"{self._data}, {self.inconsistency}{labels}"
+        return f"{data_in_words(self.dataset)}, {self.inconsistency}{labels}"
 
     @property
     def inconsistency(self) -> str:
@@ -62,13 +62,25 @@ class Task:
         """oracle or ceiling, which see what no method may; None for an ordinary task."""
         return _ACCESS.get(str(parse(self.environment)[1].get("access")))
 
-    @property
-    def _data(self) -> str:
-        name, options = parse(self.dataset)
-        if "path" in options:
-            return PurePath(str(options["path"])).name
-        words = [str(v) if k == "kind" else f"{k} {v}" for k, v in options.items()]
-        return f"{name} ({', '.join(words)})" if words else name
+
+def data_in_words(dataset: str) -> str:
+    """A short name of a dataset (a spec) for people, such as "cifar10 by resnet50"; it leaves out
+    how many rows there are at most, and the options of the encoder.
+    """
+    name, options = parse(dataset)
+    encoder = f" by {parse(str(options.pop('encoder')))[0]}" if "encoder" in options else ""
+    if "path" in options:
+        return PurePath(str(options["path"])).name + encoder
+    told = {k: v for k, v in options.items() if k not in _CAPS}
+    words = [str(v) if k == "kind" else f"{k} {v}" for k, v in told.items()]
+    return (f"{name} ({', '.join(words)})" if words else name) + encoder
+
+
+def data_names(datasets: Iterable[str]) -> dict[str, str]:
+    """A short name for each dataset (a spec); where two would share one, the specs."""
+    short = {spec: data_in_words(spec) for spec in datasets}
+    twice = [name for name in short.values() if list(short.values()).count(name) > 1]
+    return {spec: spec if name in twice else name for spec, name in short.items()}
 
 
 def labels_in_words(labels: int) -> str:

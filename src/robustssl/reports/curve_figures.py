@@ -1,6 +1,7 @@
 """Figures of curves over t: scores and gains, with a panel for each task."""
 
 from collections.abc import Callable, Sequence
+from textwrap import fill
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -8,8 +9,10 @@ from matplotlib.figure import Figure
 from robustssl.analysis.compare import break_even
 from robustssl.analysis.curve import Curve
 from robustssl.analysis.curves import KeyedCurve, matched
-from robustssl.cell import Task, labels_in_words
+from robustssl.cell import Task, data_names, labels_in_words
 from robustssl.reports.style import in_figures, looks
+
+LABEL = 32  # characters of a line beside a panel
 
 
 def draw_curves(found: Sequence[KeyedCurve], score: str) -> Figure:
@@ -63,6 +66,7 @@ def _panels(
         row.setdefault(curve.key["environment"], []).append(curve)
     look = looks({c.name: c.method.supervised if c.method else None for c in found})
     names = sorted(look, key=lambda name: (look[name]["zorder"], name))
+    data = data_names(str(dataset) for dataset, _ in rows)
     columns = max(map(len, rows.values()))
     width = max(3.0 * columns, 5.0)
     lines = len(names) // _legend_columns(names, width)
@@ -71,7 +75,7 @@ def _panels(
     axes = figure.subplots(len(rows), columns, squeeze=False, sharex=True, sharey="row")
     for ((dataset, labels), row), panels in zip(rows.items(), axes, strict=True):
         said = "" if labels is None else f", {labels_in_words(labels)}"
-        panels[0].set_ylabel(f"{in_figures(str(dataset))}{said}\n{what}")
+        panels[0].set_ylabel(f"{fill(in_figures(data[dataset]) + said, LABEL)}\n{what}")
         for panel, environment in zip(panels, sorted(row), strict=False):
             panel.set_autoscale_on(False)  # or every line scales all panels anew
             for curve in row[environment]:

@@ -47,7 +47,7 @@ NOT_RUN = {
     r"robustssl run .*--store postgresql": "needs a server",
     r"robustssl serve": "does not end",
     r"robustssl data fetch": "needs a network",
-    r"robustssl run (quickstart|robust-digits|reproduce-|leaderboard)": "minutes",
+    r"robustssl run (quickstart|robust-digits|cifar-quick|reproduce-|leaderboard)": "minutes",
     r"robustssl site .*--store results/leaderboard": "half a minute",
     r"robustssl run (study|deep|my_study)\.yaml(?!.*--dry-run)": "minutes",
     r"robustssl audit labeled\.csv unlabeled\.csv --target COLUMN": "wants files of yours",

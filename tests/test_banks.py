@@ -159,8 +159,14 @@ def test_banks_are_told_of_and_deleted():
         banks.delete_bank("tiny:Means")
     banks.delete_bank(kept.name)
     assert banks.banks() == []
-    forgotten()
-    assert ENCODER.vectors(pictures(4)).shape == (4, 12)
+    Means.encoded.clear()
+    assert ENCODER.vectors(pictures(4)).shape == (4, 12)  # in the same process
+    assert len(Means.encoded) == 4
+
+
+def test_a_bank_that_was_never_added_to_leaves_no_folder(empty):
+    assert Bank("one", (1, 3)).missing([b"0" * 16]) == [0]
+    assert list(empty.iterdir()) == []
 
 
 def test_a_bank_of_another_shape_is_another():

@@ -33,23 +33,28 @@ class Bank:
     """The bank of a name, such as an encoder with its options; `shape` is (versions, width)."""
 
     def __init__(self, name: str, shape: tuple[int, int]) -> None:
-        self.shape, self.folder = shape, _folder(name)
+        self.name, self.shape, self.folder = name, shape, _folder(name)
         self._size = 2 * shape[0] * shape[1]  # bytes of a row
+        self._entries, self._numbers = self.folder / "entries", self.folder / "vectors"
+        self._forget()
+
+    def _forget(self) -> None:
+        self._file: int | None = None
         self._places: dict[bytes, int] = {}
         self._checks = np.empty(0, np.uint32)
         self._checked = np.empty(0, bool)
-        self._vectors: Vectors = np.empty((0, *shape), np.float16)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        if not (self.folder / "about.json").is_file():
-            (self.folder / "about.json").write_text(json.dumps({"name": name}), encoding="utf-8")
-        self._entries, self._numbers = self.folder / "entries", self.folder / "vectors"
+        self._vectors: Vectors = np.empty((0, *self.shape), np.float16)
 
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Inside, no other process adds to the bank."""
         from filelock import FileLock
 
+        self.folder.mkdir(parents=True, exist_ok=True)
+        about = self.folder / "about.json"
         with FileLock(self.folder / "lock"):
+            if not about.is_file():
+                about.write_text(json.dumps({"name": self.name}), encoding="utf-8")
             yield
 
     def missing(self, digests: Sequence[bytes]) -> list[int]:
@@ -88,7 +93,13 @@ class Bank:
             ) from error
 
     def _read(self) -> None:
-        """Learn of the rows that were added since, also by other processes."""
+        """Learn of the rows that were added since, also by other processes. A bank that was deleted
+        and made anew is another file.
+        """
+        file = self._entries.stat().st_ino if self._entries.is_file() else None
+        if file != self._file:
+            self._forget()
+            self._file = file
         known = len(self._checks)
         whole = min(_length(self._entries) // _ENTRY.itemsize, _length(self._numbers) // self._size)
         if whole <= known:

@@ -36,7 +36,8 @@ from robustssl.audits.mixture import _within, estimate_mixture, estimate_share
 from robustssl.audits.model import Model
 from robustssl.audits.model_file import load_model, save_model
 from robustssl.audits.page import describe
-from robustssl.audits.reading import read
+from robustssl.audits.reading import _encoded, read
+from robustssl.audits.rows import Pair
 from robustssl.registry import trust
 
 
@@ -515,8 +516,9 @@ def test_texts_and_images_are_compared_too(tmp_path, few_trees):
     y = np.arange(120) % 2
     labeled = pd.DataFrame({"text": texts(y, 120), "y": np.array(["sport", "politics"])[y]})
     other = pd.DataFrame({"text": texts(rng.choice(3, 300), 300)})  # a third is of a new topic
-    pair = of_frames(labeled, other, "y")
-    assert pair.kind == "text"
+    pair = of_frames(labeled, other, "y", encoder="tfidf")
+    assert (pair.kind, pair.encoder) == ("text", "tfidf")
+    assert pair.notes == ["The texts were compared by the vectors of the encoder tfidf."]
     found = inspect(pair)
     assert found.label.low <= 1 / 3 <= found.label.high
     assert {"atom", "cell", "star"} == {word for word, *_ in found.telling[:3]}
@@ -527,7 +529,7 @@ def test_texts_and_images_are_compared_too(tmp_path, few_trees):
             image = rng.integers(0, 80, (8, 8, 3), np.uint8)
             image[..., "rgb".index(colours[i % len(colours)])] += 150
             Image.fromarray(image).save(tmp_path / folder / f"{i}.png")
-    pair = read(tmp_path / "l", tmp_path / "u", "", None)
+    pair = read(tmp_path / "l", tmp_path / "u", "", None, encoder="pixels")
     assert (pair.kind, pair.labeled.shape, len(pair.unlabeled)) == ("image", (60, 32, 32, 3), 30)
     model = Model("self_training", "image").fit(pair.labeled, pair.y, pair.unlabeled)
     assert np.mean(model.predict(pair.labeled) == pair.y) == 1
@@ -744,3 +746,24 @@ def test_a_test_row_is_not_among_the_unlabeled_ones(monkeypatch):
     measure(pair, np.zeros(178), ["self_training"])
     assert len(seen) == STEPS
     assert all(test.isdisjoint(free) and free for test, free in seen)
+
+
+def test_images_behind_an_encoder_and_the_model_in_a_file(tmp_path, monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.setenv("ROBUSTSSL_CACHE", str(tmp_path / "cache"))
+    rng = np.random.default_rng(0)
+    images = rng.integers(0, 80, (60, 128, 128, 3), np.uint8)
+    y = np.arange(60) % 2
+    images[y == 1, ..., 0] += 120
+    pair = _encoded(Pair(images[:30], y[:30], images[30:], kind="image"), "tiny:Random")
+    assert pair.notes == ["The images were compared by the vectors of the encoder tiny:Random."]
+    model = Model("self_training", "image", encoder=pair.encoder)
+    model.fit(pair.labeled, pair.y, pair.unlabeled)
+    save_model(model, tmp_path / "model.skops")
+    registry.find.cache_clear()  # as in a process that has not imported it
+    with pytest.raises(InputError, match="tiny:Random is not imported here"):
+        load_model(tmp_path / "model.skops")
+    again = load_model(tmp_path / "model.skops", trusted=["tiny.Random"])
+    assert (again.predict(images[30:]) == y[30:]).mean() > 0.9
+    with pytest.raises(InputError, match="size=128"):
+        again.predict(images[:, :32, :32])

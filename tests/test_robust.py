@@ -30,7 +30,7 @@ from robustssl.algorithms.uasd import UASD
 from robustssl.cell import Cell
 from robustssl.cli import app
 from robustssl.deep.net import Whole
-from robustssl.deep.together import Training
+from robustssl.deep.together import Inputs, Training, inputs_of
 from robustssl.deep.train import train
 from robustssl.deep.types import Batch
 from robustssl.execution.worker import run_group
@@ -322,7 +322,7 @@ def test_cafa_weights_shared_classes_above_private_ones():
         model = CAFA(random_state=seed, steps=300)
         model._encode(X, y)
         problems.append(model._problem(X, y))
-    stack = Training(model, (8,), 4).stack(problems)
+    stack = Training(model, Inputs("table", (8,)), 4).stack(problems)
     train(stack)
     weights = stack.state["classes"].mean(0).numpy()
     assert weights[:2].min() > 1.2 * weights[2:].max()
@@ -371,7 +371,7 @@ def test_scarf_tells_a_corrupted_row_from_others():
     X, y, _, _ = digits(0)
     model = SCARF(steps=200, start=0.999, random_state=0, temperature=0.2)
     model._encode(X, y)
-    stack = Training(model, X.shape[1:], 10).stack([model._problem(X, y)])
+    stack = Training(model, inputs_of(X), 10).stack([model._problem(X, y)])
     stack.model.steps = 199  # all but the last
     train(stack)
     assert stack.losses[0, 0] == 0
@@ -612,7 +612,7 @@ def test_a_base_has_one_spelling():
 @pytest.mark.parametrize("name", ["scarf", "feature_dropout", "ggr[base=scarf]"])
 def test_images_have_no_features_to_lose(name):
     X = np.zeros((20, 8, 8, 1), np.uint8)
-    with pytest.raises(InputError, match="takes rows of a table or text, not of an image"):
+    with pytest.raises(InputError, match="takes rows of the form table or vectors, not image"):
         registry.estimator(name).fit(X, np.r_[0, 1, np.full(18, -1)])
 
 

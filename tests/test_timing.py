@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
+from robustssl import progress
 from robustssl.cell import Cell
-from robustssl.execution import progress
 from robustssl.execution.groups import groups
 from robustssl.execution.status import place_of
 from robustssl.execution.timing import Beside, Pace, TimeLeft, in_order

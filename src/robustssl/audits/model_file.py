@@ -13,6 +13,7 @@ from robustssl.audits.model import Model, column_of
 from robustssl.encoders import Encoded
 from robustssl.errors import InputError
 from robustssl.preprocessing import OneScale
+from robustssl.registry.trust import trusting
 
 
 def flat_pixels(X: Any) -> Any:
@@ -50,8 +51,8 @@ def save_model(model: Model, path: str | Path) -> None:
 def load_model(path: str | Path, trusted: Sequence[str] = ()) -> Any:
     """The model that an audit saved.
 
-    A file that names anything but our algorithms is refused, unless you trust it by name, such as
-    an algorithm of your own, `my_module.Mine`.
+    A file that names anything but our algorithms and encoders is refused, unless you trust it by
+    name, such as an algorithm of your own, `my_module.Mine`.
     """
     import skops.io
 
@@ -63,7 +64,8 @@ def load_model(path: str | Path, trusted: Sequence[str] = ()) -> Any:
         for name in named:
             if name not in {*_PARTS, *trusted} and not _is_our_class(name):
                 raise InputError(f"{path} names {name}, which is not ours: it is not loaded")
-        model = skops.io.loads(data, trusted=named)
+        with trusting(name.rpartition(".")[0] for name in trusted):
+            model = skops.io.loads(data, trusted=named)
     except InputError:
         raise
     except Exception as error:

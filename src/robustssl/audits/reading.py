@@ -11,7 +11,7 @@ import pandas as pd
 from robustssl import registry
 from robustssl.audits import advice
 from robustssl.audits.rows import Classes, Pair, is_number, texts_of
-from robustssl.data import AUTO
+from robustssl.data import AUTO, ENCODERS
 from robustssl.datasets.image_folder import image_files, read_image
 from robustssl.datasets.table import read_frame
 from robustssl.errors import InputError, unknown
@@ -193,7 +193,10 @@ def _texts(
 def _encoded(pair: Pair, asked: str) -> Pair:
     """With the encoder that is asked for, and a note that says so."""
     found = registry.canonical("encoder", AUTO[pair.kind] if asked == "auto" else asked)
-    registry.encoder(found)  # fails before anything takes long
+    try:
+        getattr(registry.encoder(found), "width", None)  # fails before anything takes long
+    except InputError as error:
+        raise InputError(f"{error}; or use --encoder {ENCODERS[pair.kind]}") from error
     note = advice.ENCODER.format(kind=pair.kind, encoder=found)
     return replace(pair, encoder=found, notes=[*pair.notes, note])
 

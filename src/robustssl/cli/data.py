@@ -62,7 +62,7 @@ def banks(
         list[str] | None, typer.Option(help="Delete the bank of this name; may be repeated.")
     ] = None,
 ) -> None:
-    """List the banks of vectors on this machine: their rows, size and age."""
+    """List the banks of vectors, or delete some of them."""
     from robustssl.downloads import banks as kept
 
     for name in delete or []:

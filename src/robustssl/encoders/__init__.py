@@ -25,7 +25,7 @@ from robustssl import registry
 from robustssl.downloads.banks import DIGEST, Bank, Vectors
 from robustssl.errors import InputError
 from robustssl.progress import console, watch
-from robustssl.spec import Count, check_options, spell
+from robustssl.spec import Count, check_options, parse, spell
 
 Rows = npt.NDArray[Any]  # images, (n, height, width, channels) bytes, or texts, (n,)
 
@@ -216,6 +216,11 @@ class Encoded(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(self, encoder: str) -> None:
         self.encoder = encoder
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Where a file is loaded, an encoder of somebody's own is refused unless it is trusted."""
+        registry.find("encoder", parse(str(state.get("encoder")))[0])
+        super().__setstate__(state)
 
     def fit(self, X: Rows, y: None = None) -> Self:
         return self

@@ -74,7 +74,10 @@ CALLS = ["pandas:read_pickle[filepath_or_buffer=canary.pkl]", "joblib:load[filen
 HOSTILE = {
     "algorithms": ["canary_module:Mine", *CALLS, "supervised_net[net=canary_module:Net]"],
     "environments": ["canary_module:World", "label+canary_module:World", *CALLS],
-    "datasets": ["canary_module:load", *CALLS],
+    "datasets": [
+        *("canary_module:load", "cifar10[encoder=canary_module:Eye]"),
+        *("cifar10[encoder=pandas:read_pickle[filepath_or_buffer=canary.pkl]]", *CALLS),
+    ],
 }
 FIELDS = [(field, name) for field, names in HOSTILE.items() for name in names]
 STUDY = {

@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.registry.trust import module_of
-from robustssl.spec import parse
+from robustssl.spec import parse, thing_of
 from robustssl.studies.study import Study
 
 CODE, FILES = "code", "files"  # folders of a submission
@@ -57,8 +57,9 @@ def own_names(cell: Cell) -> Iterator[str]:
     is_own = ":" in cell.algorithm
     nested = {} if is_own else registry.about("algorithm", cell.algorithm).nested
     values = [v for key, v in cell.params if key in nested and isinstance(v, str)]
-    for spec in (cell.algorithm, cell.environment, cell.dataset, *values):
-        yield from (name for name in parse(spec)[0].split("+") if ":" in name)
+    names = [parse(spec)[0] for spec in (cell.algorithm, cell.environment, *values)]
+    for name in (*names, thing_of("dataset", cell.dataset)):
+        yield from (part for part in name.split("+") if ":" in part)
 
 
 def path_of(dataset: str) -> Path | None:

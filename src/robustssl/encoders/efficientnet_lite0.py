@@ -65,6 +65,7 @@ class EfficientNetLite0(ImageEncoder):
 
 def _carried() -> Arrays:
     (file,) = _CARRIER.members(_MEMBER)
+    # Of this format torch reads tensors alone, and calls nothing that the file names.
     found = torch.load(io.BytesIO(file.read()), map_location="cpu", weights_only=True)
     said = {name: value.numpy() for name, value in found.items()}
     names = [("stem", "_conv_stem", "_bn0"), ("head", "_conv_head", "_bn1")]

@@ -10,8 +10,9 @@ from rich.console import Console
 from robustssl import progress
 from robustssl.cell import Cell
 from robustssl.execution.groups import groups
+from robustssl.execution.pace import Beside, Pace
 from robustssl.execution.status import place_of
-from robustssl.execution.timing import Beside, Pace, TimeLeft, in_order
+from robustssl.execution.timing import TimeLeft, in_order
 from robustssl.records.record import Record
 from robustssl.studies.study import study
 

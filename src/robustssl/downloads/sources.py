@@ -5,7 +5,6 @@ Tables, images and texts each have a function that gets the arrays and builds th
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -68,20 +67,6 @@ def fetch_images(
     shapes = "X (rows, height, width, 1 or 3; bytes), y (0, 1, ...), classes"
     first = Source(f"{file}, with the arrays {shapes}", read_file)
     return fetch(name, [first, *sources], build)
-
-
-def first_rows(data: Dataset, count: int) -> Dataset:
-    """The first rows of a dataset, equally many of each class."""
-    classes, sizes = np.unique(data.y, return_counts=True)
-    each, rest = divmod(count, len(classes))
-    if rest or not 0 < each <= sizes.min():
-        raise InputError(
-            f"rows must be a multiple of the {len(classes)} classes of {data.name}, and at most "
-            f"{sizes.min() * len(classes)}, got {count}"
-        )
-    rows = np.sort(np.concatenate([np.flatnonzero(data.y == k)[:each] for k in classes]))
-    domain = None if data.domain is None else data.domain[rows]
-    return replace(data, X=data.X[rows], y=data.y[rows], domain=domain)
 
 
 def fetch_texts(name: str, *sources: Source, owner: str, licence: str, encoder: str) -> Dataset:

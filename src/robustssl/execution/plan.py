@@ -13,6 +13,7 @@ from robustssl.cell import Cell
 from robustssl.encoders import only_kept
 from robustssl.execution.engines import local
 from robustssl.execution.groups import Group, are_nets, groups, is_net
+from robustssl.execution.pace import Pace
 from robustssl.execution.run import (
     count_workers,
     missing_cells,
@@ -20,7 +21,7 @@ from robustssl.execution.run import (
     refuse_impossible_options,
 )
 from robustssl.execution.status import Place, place_of, seconds_a_cell, totals_of
-from robustssl.execution.timing import Pace, TimeLeft
+from robustssl.execution.timing import TimeLeft
 from robustssl.execution.worker import run_group
 from robustssl.records.record import Record
 from robustssl.records.store import Store, exists

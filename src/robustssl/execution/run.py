@@ -17,6 +17,7 @@ from robustssl.execution.banks import make_banks
 from robustssl.execution.engines import local
 from robustssl.execution.groups import are_nets, groups
 from robustssl.execution.limits import Limits
+from robustssl.execution.pace import Pace
 from robustssl.execution.status import (
     Outline,
     Status,
@@ -24,7 +25,7 @@ from robustssl.execution.status import (
     status,
     totals_of,
 )
-from robustssl.execution.timing import Pace, TimeLeft, in_order
+from robustssl.execution.timing import TimeLeft, in_order
 from robustssl.execution.worker import run_group
 from robustssl.progress import watch
 from robustssl.records.places import url_of

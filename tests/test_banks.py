@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny import Means
 
+import robustssl
 from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.data import ViewedRows
@@ -18,8 +19,10 @@ from robustssl.downloads import banks
 from robustssl.downloads.banks import Bank
 from robustssl.encoders import bank_of, chance, digests_of, only_kept
 from robustssl.errors import InputError
+from robustssl.execution.banks import make_banks, wanted_banks
 from robustssl.execution.worker import run_group
 from robustssl.splits import prepare
+from robustssl.studies.study import study
 
 ENCODER = Means()
 
@@ -223,3 +226,44 @@ def test_a_cell_behind_an_encoder(algorithm):
     (found,) = run_group((Cell(algorithm, "label", SPEC, 3, 0.0, 0, params),))
     assert found.error is None
     assert found.scores["accuracy"] > 0.6
+
+
+# In a run
+
+STUDY = {
+    "algorithms": ["supervised_logistic", "fixmatch[steps=5]"],
+    "environments": ["label", "feature"],
+    "datasets": [SPEC, "iris"],
+    "ts": [0, 1],
+    "seeds": 2,
+}
+
+
+def test_a_run_encodes_what_its_cells_need_before_the_first_of_them(tmp_path, capfd):
+    cells = study(STUDY).cells()
+    wanted = wanted_banks(cells)
+    assert {dataset: len(draws) for dataset, draws in wanted.items()} == {SPEC: 4}
+    assert all(wanted[SPEC].values())  # nets ask for views
+    statistical = [cell for cell in cells if cell.algorithm == "supervised_logistic"]
+    assert not any(wanted_banks(statistical)[SPEC].values())
+    make_banks(cells, progress=False)
+    assert capfd.readouterr().err == ""
+    before = {bank.name: bank.rows for bank in banks.banks()}
+    with only_kept():
+        assert [r.error for cell in cells for r in run_group((cell,))] == [None] * len(cells)
+    assert {bank.name: bank.rows for bank in banks.banks()} == before
+    found = robustssl.run(STUDY, tmp_path / "s.sqlite", workers=1)
+    assert (found.done, found.failed) == (len(cells), 0)
+    assert "vectors" not in capfd.readouterr().err  # nothing was left to encode
+
+
+def test_an_encoder_that_cannot_be_had_ends_a_run_with_a_sentence(tmp_path):
+    absent = {**STUDY, "datasets": ["toy:encoded_images[encoder=tiny:Absent]"]}
+    with pytest.raises(InputError, match="weights of Absent cannot be fetched"):
+        robustssl.run(absent, tmp_path / "s.sqlite", workers=1, progress=False)
+
+
+def test_rows_that_cannot_be_had_fail_in_their_cells(tmp_path):
+    many = {**STUDY, "datasets": [SPEC], "labels": 5000}
+    found = robustssl.run(many, tmp_path / "s.sqlite", workers=1, progress=False)
+    assert found.failed == 16

@@ -8,6 +8,7 @@ from torch.nn.functional import conv2d
 
 from robustssl.encoders import Pretrained, chance
 from robustssl.encoders._images import ImageEncoder
+from robustssl.errors import InputError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,3 +52,11 @@ class Random(ImageEncoder):
     @staticmethod
     def encoded(images, weights):
         return conv2d(images, weights["a"], stride=2).relu().mean((2, 3))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Absent(Means):
+    """An encoder whose weights cannot be had."""
+
+    def encode(self, rows, digests, version):
+        raise InputError("the weights of Absent cannot be fetched: put them into the cache")

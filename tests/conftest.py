@@ -22,7 +22,13 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 
 NEEDS = {  # files all of whose tests need a package that an installation without extras lacks
     "mkdocs": ["test_docs.py"],
-    "torch": [f"test_{name}.py" for name in ("deep", "gpu", "nets", "robust", "views")],
+    "torch": [
+        f"test_{name}.py"
+        for name in (
+            *("banks", "deep", "gpu", "image_encoders", "nets", "one_after_the_other"),
+            *("resnet50", "robust", "views"),
+        )
+    ],
     "xgboost": ["test_algorithms.py"],
 }
 if not os.environ.get("TEST_EVERYTHING"):

@@ -144,10 +144,10 @@ def test_a_full_disk_is_a_sentence_and_leaves_the_bank_whole(monkeypatch):
         write(file, place, content[: len(content) // 2])
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(banks, "_write", full)
-    with pytest.raises(InputError, match=r"No space left on device\): make room"):
-        ENCODER.views(pictures(6))
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(banks, "_write", full)
+        with pytest.raises(InputError, match=r"No space left on device\): make room"):
+            ENCODER.views(pictures(6))
     forgotten()
     assert np.array_equal(ENCODER.views(pictures(4)), right)
 
@@ -213,8 +213,9 @@ def test_nets_get_views_and_other_methods_the_vectors():
 
 def test_what_a_row_loses_does_not_depend_on_the_seed():
     """So one bank serves all seeds."""
-    seen = [prepare(SPEC, "feature", 3, seed).encoded()[0] for seed in range(8)]
-    whole = {*digests_of(registry.dataset(SPEC).X)}
+    grey = "toy:encoded_images[channels=1,encoder=tiny:Means]"
+    seen = [prepare(grey, "feature", 3, seed).encoded()[0] for seed in range(8)]
+    whole = {*digests_of(registry.dataset(grey).X)}
     lost = [{*digests_of(rows)} - whole for rows in seen]
     assert all(lost)
     assert len(set.union(*lost)) <= len(whole)
@@ -267,3 +268,18 @@ def test_rows_that_cannot_be_had_fail_in_their_cells(tmp_path):
     many = {**STUDY, "datasets": [SPEC], "labels": 5000}
     found = robustssl.run(many, tmp_path / "s.sqlite", workers=1, progress=False)
     assert found.failed == 16
+
+
+def test_models_over_several_banks_are_each_what_they_are_alone():
+    cells = [
+        Cell("fixmatch", "label", SPEC, 3, t, s, (("steps", 2),)) for t in (0, 1) for s in (0, 1)
+    ]
+    together = run_group(tuple(cells))
+    alone = [run_group((cell,))[0] for cell in cells]
+    assert [r.provenance["height"] for r in (*together, *alone)] == [4] * 4 + [1] * 4
+    assert (
+        len({id(prepare(SPEC, "label", 3, s).split(0.0, views=True).X.bank) for s in (0, 1)}) == 2
+    )
+    assert [r.digest for r in together] == [r.digest for r in alone]
+    assert [r.scores for r in together] == [r.scores for r in alone]
+    assert len({str(r.scores) for r in together}) > 1

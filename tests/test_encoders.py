@@ -119,6 +119,7 @@ def vectors(tmp_path):
 
 
 def test_vectors_of_ones_own_come_with_their_views(vectors):
+    pytest.importorskip("torch")
     spec = f"arrays[path={vectors},weak=2]"
     found = [
         run_group((Cell(name, "label", spec, 5, 0.0, 0, params),))[0]

@@ -48,11 +48,11 @@ def texts(n=180) -> Dataset:
     return Dataset("texts", X, y, kind="text", domain=domain, meta={"classes": list("pqr")})
 
 
-def encoded_images(encoder: str = "pixels") -> Dataset:
+def encoded_images(encoder: str = "pixels", channels: int = 3) -> Dataset:
     """Images whose classes differ by the quarter that is bright."""
     rng = np.random.default_rng(0)
     y = _y(160, 4)
-    X = rng.integers(1, 120, size=(160, 4, 4, 3), dtype=np.uint8)
+    X = rng.integers(1, 120, size=(160, 4, 4, channels), dtype=np.uint8)
     for row, label in zip(X, y, strict=True):
         row[2 * (label // 2) :, 2 * (label % 2) :][:2, :2] += 80
     return Dataset("encoded_images", X, y, kind="image", encoder=encoder)

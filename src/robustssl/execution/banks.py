@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 import numpy as np
@@ -38,11 +38,10 @@ def make_banks(cells: Iterable[Cell], gpu: str | None = None, progress: bool = T
     wanted = wanted_banks(cells)
     if not wanted:
         return
-    with _pool(gpu) as pool, clean_start():
-        try:
-            pool.submit(_make, wanted, progress).result()
-        except BrokenProcessPool:
-            return
+    with _pool(gpu) as pool, suppress(BrokenProcessPool):
+        with clean_start():
+            making = pool.submit(_make, wanted, progress)
+        making.result()
 
 
 @contextmanager
@@ -55,18 +54,23 @@ def _pool(gpu: str | None) -> Iterator[Pool]:
 
 
 def _make(wanted: Wanted, progress: bool) -> None:
-    """What goes wrong here, goes wrong again in a cell, which says so; but an encoder that cannot
-    be had is told at once.
+    """Encode the rows of each dataset. What fails here fails again in a cell, whose record says
+    why; only the sentence of an encoder that cannot be had is raised at once.
     """
     for dataset, draws in wanted.items():
         try:
             encoder, rows, viewed = _rows(dataset, draws)
         except Exception:
             continue
-        with nullcontext() if progress else silent():
-            encoder.vectors(rows)
-            if len(viewed):
-                encoder.views(viewed)
+        try:
+            with nullcontext() if progress else silent():
+                encoder.vectors(rows)
+                if len(viewed):
+                    encoder.views(viewed)
+        except InputError:
+            raise
+        except Exception:
+            continue
 
 
 def _rows(dataset: str, draws: dict[Draw, bool]) -> tuple[Pretrained, Any, Any]:

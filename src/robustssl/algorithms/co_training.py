@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from robustssl.classifier import Codes, EncodedClassifier, Matrix, to_rows
+from robustssl.method import Preset
 from robustssl.spec import Count, Positive
 
 
@@ -23,7 +24,9 @@ class CoTraining(EncodedClassifier):
     random_state: int | None = None
 
     baseline = "supervised_logistic"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset("Blum and Mitchell 1998, section 6", {})
+    }
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         order = check_random_state(self.random_state).permutation(X.shape[1])

@@ -10,7 +10,7 @@ from robustssl.spec import NotNegative
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SupervisedStrong(NetClassifier):
-    """(CE(w(x)) + CE(s(x))) / 2, the mean cross-entropy of a weak and of a strong view of the labeled
+    """(CE(w(x)) + CE(s(x))) / 2: the mean cross-entropy of a weak and of a strong view of labeled
     rows. It tells the gain from unlabeled rows apart from the gain from strong views.
 
     strong: the standard deviation of the noise in a strong view of a table's rows.

@@ -124,7 +124,7 @@ def test_otsus_threshold_of_less_than_two_rows_is_a_half(valid):
 
 def test_uasd_keeps_the_mean_of_all_answers_and_the_confidence_on_labeled_rows():
     X, y = rows(0)
-    model = UASD(net="mlp[width=8]", batch=45, steps=9, start=1 / 3, precision="fp64", decay=0.0)
+    model = UASD(net="mlp[width=8]", batch=45, steps=9, start=1 / 3, precision="fp64", memory=0.0)
     model.random_state = 0
     stack = stack_of(model, X, y)
     stack.batches.put(stack.batches.draw())
@@ -401,10 +401,10 @@ PAPER = {
     "mtcf": "mtcf[alpha=0.75,start=0.1,weight=75.0,window=10]",
     "fix_a_step": "fix_a_step[alpha=0.5,ratio=7]",
     "defixmatch": "defixmatch[ratio=7]",
-    "adamatch": "adamatch[decay=0.999,ratio=3]",
+    "adamatch": "adamatch[memory=0.999,ratio=3]",
     "bidirectional_adaptation": "bidirectional_adaptation[ratio=7]",
     "openmatch": "openmatch[agreement=0.5,entropy=0.1,ratio=2,start=0.01953125]",
-    "iomatch": "iomatch[decay=0.992,ratio=7,start=0.00390625]",
+    "iomatch": "iomatch[memory=0.992,ratio=7,start=0.00390625]",
     "scomatch": "scomatch[ratio=2]",
     "ssb": "ssb[negative=0.01,ratio=2,start=0.927734375]",
     "scarf": "scarf[corruption=0.6,start=0.5,temperature=1.0]",

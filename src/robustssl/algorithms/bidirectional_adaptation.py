@@ -88,8 +88,9 @@ class BidirectionalAdaptation(DeepClassifier):
         own = one_hot(label, u)
         count = state["count"] + own.sum(0)
         total = state["sum"] + confidence @ own
-        weight = confidence / (total / count.clamp(min=1))[label]
-        weight = weight / weight.mean() * state["classes"][label]
+        least = torch.finfo(u.dtype).tiny  # a confidence may be 0
+        weight = confidence / (total / count.clamp(min=1)).clamp(min=least)[label]
+        weight = weight / weight.mean().clamp(min=least) * state["classes"][label]
         unlabeled = (weight * cross_entropy(u, guess, reduction="none")).mean()
         return labeled, self.weight * unlabeled, {**state, "count": count, "sum": total}
 

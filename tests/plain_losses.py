@@ -191,10 +191,10 @@ def freematch(model, module, average, batch, memory):
     even = torch.full((classes,), 1 / classes, dtype=guesses.dtype)
     identity = torch.eye(classes, dtype=guesses.dtype)
     sure = mean(float(g.max()) for g in guesses)
-    tau = averaged(memory, "tau", 1 / classes, sure, model.decay)
-    p = averaged(memory, "p", even, guesses.mean(0), model.decay)
+    tau = averaged(memory, "tau", 1 / classes, sure, model.memory)
+    p = averaged(memory, "p", even, guesses.mean(0), model.memory)
     tops = mean(identity[int(g.argmax())] for g in guesses)
-    h = averaged(memory, "h", even, tops, model.decay)
+    h = averaged(memory, "h", even, tops, model.memory)
     loss, asked, chosen = 0, torch.zeros_like(even), torch.zeros_like(even)
     for guess, answer in zip(guesses, probabilities(module, batch.strong), strict=True):
         best = int(guess.argmax())
@@ -218,11 +218,11 @@ def softmatch(model, module, average, batch, memory):
         guesses = torch.stack(probabilities(module, batch.weak))
     classes = guesses.shape[1]
     even = torch.full((classes,), 1 / classes, dtype=guesses.dtype)
-    p = averaged(memory, "p", even, guesses.mean(0), model.decay)
+    p = averaged(memory, "p", even, guesses.mean(0), model.memory)
     sure = torch.stack([(g / p / (g / p).sum()).max() for g in guesses])
-    centre = averaged(memory, "mean", 1 / classes, sure.mean(), model.decay)
+    centre = averaged(memory, "mean", 1 / classes, sure.mean(), model.memory)
     spread = ((sure - sure.mean()) ** 2).sum() / (len(sure) - 1)
-    spread = averaged(memory, "variance", 1.0, spread, model.decay)
+    spread = averaged(memory, "variance", 1.0, spread, model.memory)
     loss = 0
     for guess, c, answer in zip(guesses, sure, probabilities(module, batch.strong), strict=True):
         trust = 1.0
@@ -238,7 +238,7 @@ def temporal_ensembling(model, module, average, batch, memory):
         said = memory.setdefault(int(row), [])
         if said:
             ages = range(len(said) - 1, -1, -1)
-            shares = [model.decay**age for age in ages]
+            shares = [model.memory**age for age in ages]
             target = sum(s * q for s, q in zip(shares, said, strict=True)) / sum(shares)
             loss = loss + squares(p, target)
         memory[int(row)] = [*said, p.detach()]
@@ -284,7 +284,7 @@ def mixmatch(model, module, average, batch, memory):
 def uasd(model, module, average, batch, memory):
     with torch.no_grad():
         sure = mean(float(p.max()) for p in probabilities(module, batch.x_strong))
-    threshold = averaged(memory, "threshold", 0.9, sure, model.decay)
+    threshold = averaged(memory, "threshold", 0.9, sure, model.memory)
     said, kept = memory.setdefault("said", {}), []
     if begun(model, batch):
         for row, p in zip(batch.index, probabilities(module, batch.weak), strict=True):
@@ -330,7 +330,7 @@ def cafa(model, module, average, batch, memory):
     for k in range(len(v)):
         own = [w for w, label in zip(weights[0], batch.y, strict=True) if int(label) == k]
         if own:
-            v[k] = model.decay * v[k] + (1 - model.decay) * mean(own)
+            v[k] = model.memory * v[k] + (1 - model.memory) * mean(own)
     agree = 0
     answers = probabilities(module, batch.other)
     for guess, answer, w in zip(guesses, answers, weights[1], strict=True):
@@ -439,8 +439,8 @@ def adamatch(model, module, average, batch, memory):
 
     known = [p.detach() for p in answers[:count]]
     even = torch.full_like(weak[0], 1 / len(weak[0]))
-    here = averaged(memory, "here", even, mean(known), model.decay)
-    there = averaged(memory, "there", even, mean(weak), model.decay)
+    here = averaged(memory, "here", even, mean(known), model.memory)
+    there = averaged(memory, "there", even, mean(weak), model.memory)
     threshold = model.threshold * mean(p.max() for p in known)
     loss = 0
     for guess, answer in zip(weak, strong, strict=True):
@@ -530,7 +530,7 @@ def iomatch(model, module, average, batch, memory):
         guesses = probabilities(module, batch.weak)
         inside = torch.sigmoid(module.detector(projected(batch.weak)))
     even = torch.full_like(guesses[0], 1 / len(guesses[0]))
-    p = averaged(memory, "p", even, mean(guesses), model.decay)
+    p = averaged(memory, "p", even, mean(guesses), model.memory)
     answers = probabilities(module, batch.strong)
     opened = [softmax(row) for row in module.open(projected(batch.strong))]
     loss = 0
@@ -557,7 +557,7 @@ def scomatch(model, module, average, batch, memory):
     last = len(guesses[0]) - 1
     outliers = sum(int(guess.argmax()) == last for guess in guesses)
     ratio = (outliers / len(weak)) / max(1 - outliers / len(weak), 1e-3)
-    ratio = averaged(memory, "ratio", 1.0, ratio, model.decay)
+    ratio = averaged(memory, "ratio", 1.0, ratio, model.memory)
     bar = min(max(model.threshold * ratio, 0.75), max(model.threshold, 0.75))
 
     length = math.ceil(model.queue * int(batch.rows))

@@ -77,7 +77,12 @@ def test_every_algorithm_keeps_every_contract(name):
 
 
 # A preset without constants of its own is the algorithm as it is, which keeps every contract.
-PRESETS = [(n, p) for n in ALGORITHMS for p, own in registry.presets(n).items() if own]
+PRESETS = [
+    (n, p)
+    for n in ALGORITHMS
+    for p, own in registry.about("algorithm", n).presets.items()
+    if own.options
+]
 
 
 @pytest.mark.filterwarnings("ignore:max_iter")
@@ -620,7 +625,7 @@ def test_every_option_says_which_values_it_may_have(name):
 
 @pytest.mark.parametrize("name", registry.names("algorithm"))
 def test_defaults_and_presets_are_within_their_ranges(name):
-    for preset in (None, *registry.presets(name)):
+    for preset in (None, *registry.about("algorithm", name).presets):
         registry.estimator(name, preset=preset)._check_options()
     for budget in getattr(registry.algorithm(name), "budgets", ()):
         registry.estimator(name, budget=budget)._check_options()

@@ -147,7 +147,12 @@ def test_on_digits_better_or_not_worse(name):
 
 
 # A preset without constants of its own is the algorithm as it is, which keeps every contract.
-PRESETS = [(n, p) for n in DEEP for p, own in registry.presets(n).items() if own or n in LONG]
+PRESETS = [
+    (n, p)
+    for n in DEEP
+    for p, own in registry.about("algorithm", n).presets.items()
+    if own.options or n in LONG
+]
 
 
 @pytest.mark.parametrize(("name", "preset"), PRESETS)
@@ -213,21 +218,21 @@ class Averaged:
 
 # Options with which every term of the loss has an effect within a few steps.
 ACTING = {
-    "uasd": {"start": 0.1, "decay": 0.8},
-    "cafa": {"step": 0.1, "adversary": 1.0, "decay": 0.5},
+    "uasd": {"start": 0.1, "memory": 0.8},
+    "cafa": {"step": 0.1, "adversary": 1.0, "memory": 0.5},
     "mtcf": {"start": 0.4, "window": 2, "ratio": 2},
     "ggr": {"base": "fixmatch[threshold=0.4]"},
-    "adamatch": {"decay": 0.5},
+    "adamatch": {"memory": 0.5},
     "bidirectional_adaptation": {"bound": 2.0},
     "openmatch": {"start": 0.2, "threshold": 0.5, "agreement": 0.5, "learning_rate": 0.2},
     "iomatch": {
         "start": 0.2,
         "open_threshold": 0.6,
         "width": 8,
-        "decay": 0.5,
+        "memory": 0.5,
         "learning_rate": 0.1,
     },
-    "scomatch": {"start": 0.2, "queue": 0.25, "decay": 0.5},
+    "scomatch": {"start": 0.2, "queue": 0.25, "memory": 0.5},
     "ssb": {"start": 0.2, "negative": 0.4},
 }
 
@@ -235,15 +240,16 @@ VARIANTS = [(n, ACTING.get(n, {})) for n in DEEP] + [
     ("uda", {"signal": "linear", "threshold": 0.5}),
     ("uda", {"signal": "exp", "threshold": 0.5}),
     ("fixmatch", {"ratio": 2, "temperature": 0.5}),
-    ("freematch", {"decay": 0.3, "fairness": 0.1, "learning_rate": 0.02}),
-    ("softmatch", {"decay": 0.3, "learning_rate": 0.02}),
+    ("freematch", {"memory": 0.3, "fairness": 0.1, "learning_rate": 0.02}),
+    ("softmatch", {"memory": 0.3, "learning_rate": 0.02}),
     ("mean_teacher", {"clip": 0.05, "weight_decay": 0.1, "schedule": "constant"}),
+    ("mean_teacher", {"weight_decay": 0.1, "decay": "coupled"}),
     ("mtcf", {"start": 0.2, "window": 1}),
     ("ggr", {"base": "mtcf[start=0.2,window=1]"}),
     ("adamatch", {"net": "test_deep:Normed", "threshold": 0.9}),
     (
         "scomatch",
-        {"start": 0.1, "queue": 1.0, "decay": 0.5, "threshold": 0.9, "learning_rate": 0.2},
+        {"start": 0.1, "queue": 1.0, "memory": 0.5, "threshold": 0.9, "learning_rate": 0.2},
     ),
 ]
 
@@ -294,7 +300,7 @@ def test_the_engine_is_a_plain_loop(name, more, optimizer):
     combined = plain_losses.COMBINED.get(name, plain_losses.added)
     average, memory = Averaged(module), {"labeled": torch.from_numpy(X[y >= 0])}
     for step in range(steps):
-        fields = stack.batches.at(torch.tensor([step]))
+        fields = {**stack.batches.at(torch.tensor([step])), "step": torch.tensor([step]).double()}
         batch = Batch(**{key: value[0] for key, value in fields.items()})
         average.take(module, step, model.ema)
         for group in plain.param_groups:
@@ -305,8 +311,10 @@ def test_the_engine_is_a_plain_loop(name, more, optimizer):
         size = torch.cat([g.flatten() for g in found]).norm()
         for p, g in zip(parameters, found, strict=True):
             p.grad = g * min(1.0, float(model.clip / size))
-            if p.ndim > 1:  # not a bias
+            if p.ndim > 1 and model.decay == "coupled":  # not a bias
                 p.grad += model.weight_decay * p.data
+            if p.ndim > 1 and model.decay == "decoupled":
+                p.data *= 1 - group["lr"] * model.weight_decay
         plain.step()
     average.take(module, steps, model.ema)
     model.fit(X, y)

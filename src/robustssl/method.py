@@ -1,9 +1,19 @@
 """What a method is, as far as numbers depend on it; kept with every record."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 Family = Literal["statistical", "deep"]
+
+
+class Preset(NamedTuple):
+    """Named settings of an algorithm: where they come from (repository and file, or the table of a
+    paper), and the options that differ from the defaults.
+    """
+
+    source: str
+    options: Mapping[str, Any]
 
 
 @dataclass(frozen=True, order=True)

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from robustssl.deep import (
     Tensor,
     cross_entropy,
 )
+from robustssl.method import Preset
 from robustssl.spec import Decay, NotNegative
 
 
@@ -29,16 +30,20 @@ class AdaMatch(DeepClassifier):
     a labeled row are drawn between those of a pass together with the unlabeled rows and those of a
     pass without them; the two differ in nets with batch normalisation.
 
-    decay: of the averages of the two mean predictions.
+    memory: the decay of the averages of the two mean predictions.
     """
 
     threshold: NotNegative = 0.9
     weight: NotNegative = 1.0
-    decay: Decay = 0.99
+    memory: Decay = 0.99
 
-    targets = frozenset({"distribution"})
+    targets: ClassVar[dict[str, str]] = {"distribution": "the abstract"}
     views = ("weak", "strong", "x_strong")
-    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {"ratio": 3, "decay": 0.999}}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset(
+            "google-research/adamatch: domain_adaptation/adamatch.py", {"ratio": 3, "memory": 0.999}
+        )
+    }
 
     def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float32]:
         """For each labeled row and class, where its logit lies between those of the two passes."""
@@ -56,8 +61,8 @@ class AdaMatch(DeepClassifier):
         labeled = cross_entropy(logits, torch.cat([batch.y, batch.y]))
 
         known, guess = logits[: len(x)].detach().softmax(-1), weak.detach().softmax(-1)
-        here = torch.lerp(known.mean(0), state["labeled"], self.decay)
-        there = torch.lerp(guess.mean(0), state["unlabeled"], self.decay)
+        here = torch.lerp(known.mean(0), state["labeled"], self.memory)
+        there = torch.lerp(guess.mean(0), state["unlabeled"], self.memory)
         aligned = guess * here / there
         aligned = aligned / aligned.sum(-1, keepdim=True)
         trust = aligned.amax(-1) >= relative_threshold(self.threshold, known)

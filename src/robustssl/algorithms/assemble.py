@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from robustssl.algorithms._boosting import Base, boost
 from robustssl.classifier import Codes, EncodedClassifier, Matrix
+from robustssl.method import Preset
 from robustssl.spec import Count, Range
 
 
@@ -38,9 +39,14 @@ class Assemble(EncodedClassifier):
     random_state: int | None = None
 
     baseline = "supervised_boosting"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"neighbors": 1, "beta": 0.9},
-        "reference": {"base": "svm", "rounds": 30, "beta": 0.9, "neighbors": 3},
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset(
+            "Bennett, Demiriz and Maclin 2002, section 4", {"neighbors": 1, "beta": 0.9}
+        ),
+        "reference": Preset(
+            "YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/Assemble.py",
+            {"base": "svm", "rounds": 30, "beta": 0.9, "neighbors": 3},
+        ),
     }
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:

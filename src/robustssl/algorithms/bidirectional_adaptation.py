@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from torch import nn
 
 from robustssl.algorithms._guesses import trusted
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
+from robustssl.method import Preset
 from robustssl.spec import NotNegative, Range
 
 
@@ -26,9 +27,11 @@ class BidirectionalAdaptation(DeepClassifier):
     weight: NotNegative = 1.0
     bound: Annotated[float, Range(least=1)] = 10.0
 
-    targets = frozenset({"distribution"})
+    targets: ClassVar[dict[str, str]] = {"distribution": "the abstract"}
     views = ("weak", "strong")
-    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {"ratio": 7}}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset("YGZWQZD/Bidirectional-Adaptation: Algorithm/BDA.py", {"ratio": 7})
+    }
 
     def parts(
         self, build: Callable[[], nn.Module], features: int, classes: int

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from robustssl.deep import (
     frozen,
     one_hot,
 )
+from robustssl.method import Preset
 from robustssl.spec import Decay, NotNegative, Positive
 
 
@@ -41,8 +42,8 @@ class CAFA(DeepClassifier):
     adversary: the final weight of misleading D. It is small, since few labeled rows are soon told
     apart from all others. The discriminators learn from the first step.
     step: the length of the step in s, along the sign of the gradient.
-    decay: of the average class weights, which are updated in every step, not once an epoch. The
-    weight of a row is that of this step, not of its previous visit.
+    memory: the decay of the average class weights, which are updated in every step, not once an
+    epoch. The weight of a row is that of this step, not of its previous visit.
     """
 
     threshold: NotNegative = 0.95
@@ -52,11 +53,13 @@ class CAFA(DeepClassifier):
     step: NotNegative = 0.0014
     alpha: Concentration = 0.75
     warmup: Positive = 0.4
-    decay: Decay = 0.99
+    memory: Decay = 0.99
 
-    targets = frozenset({"distribution", "label"})
+    targets: ClassVar[dict[str, str]] = {"distribution": "the abstract", "label": "the abstract"}
     views = ("weak", "other")
-    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {"weight": 10.0, "adversary": 1.0}}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset("josephioos/cafa: train_cafa.py", {"weight": 10.0, "adversary": 1.0})
+    }
 
     def parts(
         self, build: Callable[[], nn.Module], features: int, classes: int
@@ -84,7 +87,7 @@ class CAFA(DeepClassifier):
 
         own = one_hot(batch.y, known)
         seen, mean = own.sum(0), (own * w_x[:, None]).sum(0) / own.sum(0).clamp(min=1)
-        mixed = torch.lerp(mean, state["classes"], self.decay)
+        mixed = torch.lerp(mean, state["classes"], self.memory)
         classes = torch.where(seen > 0, mixed, state["classes"])
         target = guess.detach().softmax(-1) * classes
         target = target / target.sum(-1, keepdim=True).clamp(min=1e-12)

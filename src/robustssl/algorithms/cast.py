@@ -1,7 +1,7 @@
 """CAST, cluster-aware self-training (Kim et al., 2023, arXiv:2310.06380), on XGBoost."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.neighbors import KernelDensity
@@ -28,7 +28,7 @@ class CAST(EncodedClassifier):
     random_state: int | None = None
 
     baseline = "supervised_xgboost"
-    targets = frozenset({"distribution", "label"})
+    targets: ClassVar[dict[str, str]] = {"distribution": "the abstract", "label": "the abstract"}
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         labeled, y = codes >= 0, codes.copy()

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from robustssl.classifier import Codes, EncodedClassifier, Matrix, to_rows
-
+from robustssl.method import Preset
 from robustssl.spec import Count, Positive
 
 
@@ -36,7 +36,7 @@ class CoTraining(EncodedClassifier):
 
     version = 2
     baseline = "supervised_logistic"
-    presets: ClassVar = {"paper": {}}
+    presets: ClassVar = {"paper": Preset("Blum and Mitchell, 1998, section 6: k = 30, u = 75", {})}
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         chance = check_random_state(self.random_state)

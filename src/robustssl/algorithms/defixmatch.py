@@ -1,10 +1,11 @@
 """DeFixMatch (Schmutz et al., 2023: arXiv:2203.07512), a debiased FixMatch."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from robustssl.algorithms._guesses import trusted
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
+from robustssl.method import Preset
 from robustssl.spec import NotNegative
 
 
@@ -18,9 +19,15 @@ class DeFixMatch(DeepClassifier):
     threshold: NotNegative = 0.95
     weight: NotNegative = 0.5
 
-    targets = frozenset({"distribution", "label", "feature"})
+    targets: ClassVar[dict[str, str]] = {
+        "distribution": "the abstract",
+        "feature": "the abstract",
+        "label": "the abstract",
+    }
     views = ("weak", "strong", "x_strong")
-    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {"ratio": 7}}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset("HugoSchmutz/DeFixmatch: README.md", {"ratio": 7})
+    }
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
         known, weak = net(frozen(params), batch.x, batch.weak)

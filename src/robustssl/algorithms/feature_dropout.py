@@ -1,6 +1,7 @@
 """FixMatch that learns to do without features: some of them are missing in strong views."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +35,7 @@ class FeatureDropout(DeepClassifier):
     weight: NotNegative = 1.0
     most: Share = 0.5
 
-    targets = frozenset({"feature"})
+    targets: ClassVar[dict[str, str]] = {"feature": "the abstract"}
     takes = frozenset({"table", "vectors"})
     views = ("weak", "strong", "x_strong")
 

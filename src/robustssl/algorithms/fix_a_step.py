@@ -1,7 +1,7 @@
 """Fix-A-Step (Huang et al., 2023: arXiv:2208.11870)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from robustssl.deep import (
     frozen,
     one_hot,
 )
+from robustssl.method import Preset
 from robustssl.spec import NotNegative, Positive
 
 
@@ -37,11 +38,13 @@ class FixAStep(DeepClassifier):
     alpha: _mixing.Concentration = 0.1
     temperature: Positive = 0.5
 
-    targets = frozenset({"label"})
+    targets: ClassVar[dict[str, str]] = {"label": "the abstract"}
     views = ("weak", "other", "strong")
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"ratio": 7, "alpha": 0.5},
-        "reference": {"ratio": 7, "alpha": 0.75},
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset("tufts-ml/fix-a-step: runs/CIFAR10", {"ratio": 7, "alpha": 0.5}),
+        "reference": Preset(
+            "YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/Fix_A_Step.py", {"ratio": 7, "alpha": 0.75}
+        ),
     }
 
     def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float64]:

@@ -1,9 +1,10 @@
 """FixMatch (Sohn et al., 2020: arXiv:2001.07685)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
+from robustssl.method import Preset
 from robustssl.spec import NotNegative, Positive
 
 
@@ -20,9 +21,11 @@ class FixMatch(DeepClassifier):
     temperature: Positive = 1.0
 
     views = ("weak", "strong")
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"ratio": 7},
-        "reference": {"ratio": 7, "temperature": 0.5},
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset("google-research/fixmatch: fixmatch.py", {"ratio": 7}),
+        "reference": Preset(
+            "YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/FixMatch.py", {"ratio": 7, "temperature": 0.5}
+        ),
     }
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:

@@ -1,7 +1,7 @@
 """FlexMatch (Zhang et al., 2021: arXiv:2110.08263)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 
@@ -16,6 +16,7 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
+from robustssl.method import Preset
 from robustssl.spec import NotNegative, Positive
 
 
@@ -32,9 +33,11 @@ class FlexMatch(DeepClassifier):
     warmup: Positive = 0.4
 
     views = ("weak", "strong")
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"ratio": 7, "warmup": 1e-9},
-        "reference": {"ratio": 7, "warmup": 1e-9},
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset("microsoft/Semi-supervised-learning: config", {"ratio": 7, "warmup": 1e-9}),
+        "reference": Preset(
+            "YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/FlexMatch.py", {"ratio": 7, "warmup": 1e-9}
+        ),
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:

@@ -1,7 +1,7 @@
 """FreeMatch (Wang et al., 2023: arXiv:2205.07246)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 
@@ -17,6 +17,7 @@ from robustssl.deep import (
     frozen,
     one_hot,
 )
+from robustssl.method import Preset
 from robustssl.spec import Decay, NotNegative, Positive
 
 
@@ -27,17 +28,20 @@ class FreeMatch(DeepClassifier):
     cross-entropy between norm(p / h) and norm(p_s / h_s), where h is a histogram of guesses and
     p_s, h_s are those of the trusted strong views.
 
-    decay: of the averages. The authors' .999 needs thousands of steps.
+    memory: the decay of the averages. The authors' .999 needs thousands of steps.
     """
 
     weight: NotNegative = 1.0
     warmup: Positive = 0.4
     fairness: NotNegative = 0.01
-    decay: Decay = 0.99
+    memory: Decay = 0.99
 
     views = ("weak", "strong")
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"ratio": 7, "warmup": 1e-9, "decay": 0.999, "fairness": 0.001},
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset(
+            "microsoft/Semi-supervised-learning: config",
+            {"ratio": 7, "warmup": 1e-9, "memory": 0.999, "fairness": 0.001},
+        ),
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:
@@ -48,9 +52,9 @@ class FreeMatch(DeepClassifier):
         guess = net(frozen(params), batch.weak).softmax(-1)
         confidence, label = guess.max(-1)
         labeled, strong = net(params, batch.x, batch.strong)
-        tau = torch.lerp(confidence.mean(), state["tau"], self.decay)
-        p = torch.lerp(guess.mean(0), state["p"], self.decay)
-        h = torch.lerp(one_hot(label, guess).mean(0), state["h"], self.decay)
+        tau = torch.lerp(confidence.mean(), state["tau"], self.memory)
+        p = torch.lerp(guess.mean(0), state["p"], self.memory)
+        h = torch.lerp(one_hot(label, guess).mean(0), state["h"], self.memory)
         trusted = (confidence >= tau * (p / p.max())[label]).to(strong.dtype)
         unlabeled = (trusted * cross_entropy(strong, label, reduction="none")).mean()
         asked = trusted[:, None] * strong.softmax(-1)

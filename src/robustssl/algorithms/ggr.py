@@ -26,7 +26,11 @@ class GGR(DeepClassifier):
     base: str = "fixmatch"
 
     nested: ClassVar = {**DeepClassifier.nested, "base": "algorithm"}
-    targets = frozenset({"distribution", "label", "feature"})
+    targets: ClassVar[dict[str, str]] = {
+        "distribution": "the abstract",
+        "feature": "the abstract",
+        "label": "the abstract",
+    }
 
     @property
     def _base(self) -> Any:

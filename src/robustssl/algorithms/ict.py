@@ -1,7 +1,7 @@
 """ICT (Verma et al., 2019: arXiv:1903.03825)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from robustssl.deep import (
     frozen,
     mse_loss,
 )
+from robustssl.method import Preset
 from robustssl.spec import NotNegative, Positive
 
 
@@ -35,9 +36,11 @@ class ICT(DeepClassifier):
     warmup: Positive = 0.4
 
     views = ("weak",)
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"weight": 100.0},
-        "reference": {"weight": 100.0, "warmup": 1 / 64},
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset("vikasverma1077/ICT: README.md", {"weight": 100.0}),
+        "reference": Preset(
+            "YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/ICT.py", {"weight": 100.0, "warmup": 1 / 64}
+        ),
     }
 
     def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import nn
@@ -19,6 +19,7 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
+from robustssl.method import Preset
 from robustssl.spec import Count, Decay, NotNegative, Share
 
 
@@ -30,7 +31,7 @@ class IOMatch(DeepClassifier):
     of rows that are more probably inliers than outliers.
 
     start: the share of the steps before the open head learns from unlabeled rows.
-    decay: of the mean prediction; the authors take the mean of their last 128 batches.
+    memory: the decay of the mean prediction; the authors take the mean of their last 128 batches.
     """
 
     threshold: NotNegative = 0.95
@@ -39,12 +40,12 @@ class IOMatch(DeepClassifier):
     open_weight: NotNegative = 1.0
     width: Count = 128
     start: Share = 0.1
-    decay: Decay = 0.99
+    memory: Decay = 0.99
 
-    targets = frozenset({"label"})
+    targets: ClassVar[dict[str, str]] = {"label": "the abstract"}
     views = ("weak", "strong")
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"ratio": 7, "start": 1 / 256, "decay": 0.992}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset("nukezil/IOMatch: config", {"ratio": 7, "start": 1 / 256, "memory": 0.992})
     }
 
     def parts(
@@ -70,7 +71,7 @@ class IOMatch(DeepClassifier):
         still = frozen(params)
         weak = net.part("net.features", still, batch.weak)
         guess = net.part("net.head", still, weak).softmax(-1)
-        p = torch.lerp(guess.mean(0), state["p"], self.decay)
+        p = torch.lerp(guess.mean(0), state["p"], self.memory)
         guess = guess / p
         guess = guess / guess.sum(-1, keepdim=True)
         o = net.part("detector", still, net.part("projection", still, weak)).sigmoid()

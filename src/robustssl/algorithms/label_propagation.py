@@ -10,6 +10,7 @@ from scipy.cluster.hierarchy import linkage
 from robustssl.algorithms._graph import kernel, neighbors, roots, scaled, solve
 from robustssl.algorithms._votes import KernelVotes, NeighborVotes
 from robustssl.classifier import Codes, EncodedClassifier, Matrix, one_hot, to_rows
+from robustssl.method import Preset
 from robustssl.spec import Count, NotNegative, Positive
 
 
@@ -31,9 +32,12 @@ class LabelPropagation(EncodedClassifier):
     tol: NotNegative = 1e-3
 
     baseline = "supervised_kernel"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"n_neighbors": None},
-        "reference": {"n_neighbors": None, "gamma": 1.0, "steps": 10_000, "tol": 1e-3},
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset("Zhu and Ghahramani 2002, section 2", {"n_neighbors": None}),
+        "reference": Preset(
+            "YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/LabelPropagation.py",
+            {"n_neighbors": None, "gamma": 1.0, "steps": 10_000, "tol": 1e-3},
+        ),
     }
     version = 2
 

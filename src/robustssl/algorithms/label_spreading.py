@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 from robustssl.algorithms._graph import kernel, neighbors, roots, scaled, solve
 from robustssl.algorithms._votes import KernelVotes, NeighborVotes
 from robustssl.classifier import Codes, EncodedClassifier, Matrix, one_hot, to_rows
+from robustssl.method import Preset
 from robustssl.spec import Count, Positive, Range
 
 
@@ -25,9 +26,12 @@ class LabelSpreading(EncodedClassifier):
     alpha: Annotated[float, Range(least=0, below=1)] = 0.2
 
     baseline = "supervised_kernel"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"n_neighbors": None, "alpha": 0.99},
-        "reference": {"n_neighbors": None, "alpha": 0.2, "gamma": 1.0},
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset("Zhou et al. 2004, section 4", {"n_neighbors": None, "alpha": 0.99}),
+        "reference": Preset(
+            "YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/LabelSpreading.py",
+            {"n_neighbors": None, "alpha": 0.2, "gamma": 1.0},
+        ),
     }
     version = 2
 

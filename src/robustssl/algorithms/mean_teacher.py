@@ -1,7 +1,7 @@
 """Mean Teacher (Tarvainen and Valpola, 2017: arXiv:1703.01780)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from robustssl.deep import (
     Batch,
@@ -14,6 +14,7 @@ from robustssl.deep import (
     frozen,
     mse_loss,
 )
+from robustssl.method import Preset
 from robustssl.spec import NotNegative, Positive
 
 
@@ -29,9 +30,11 @@ class MeanTeacher(DeepClassifier):
     warmup: Positive = 0.4
 
     views = ("weak", "other")
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"weight": 100.0},
-        "reference": {"weight": 1.0},
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset(
+            "CuriousAI/mean-teacher: tensorflow/mean_teacher/model.py", {"weight": 100.0}
+        ),
+        "reference": Preset("YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/MeanTeacher.py", {"weight": 1.0}),
     }
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:

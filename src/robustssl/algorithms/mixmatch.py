@@ -1,7 +1,7 @@
 """MixMatch (Berthelot et al., 2019: arXiv:1905.02249)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from robustssl.deep import (
     mse_loss,
     one_hot,
 )
+from robustssl.method import Preset
 from robustssl.spec import NotNegative, Positive
 
 
@@ -38,8 +39,8 @@ class MixMatch(DeepClassifier):
     warmup: Positive = 0.4
 
     views = ("weak", "other")
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"weight": 75.0},
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset("google-research/mixmatch: mixmatch.py", {"weight": 75.0}),
     }
 
     def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float64]:

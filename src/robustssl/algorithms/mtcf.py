@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ from robustssl.deep import (
     frozen,
     one_hot,
 )
+from robustssl.method import Preset
 from robustssl.spec import Count, NotNegative, Positive, Share
 
 
@@ -50,11 +51,14 @@ class MTCF(DeepClassifier):
     window: Count = 3
     warmup: Positive = 0.4
 
-    targets = frozenset({"label"})
+    targets: ClassVar[dict[str, str]] = {"label": "the abstract"}
     views = ("weak", "other")
     refresh_every = 10
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"weight": 75.0, "alpha": 0.75, "window": 10, "start": 0.1}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset(
+            "YU1ut/Multi-Task-Curriculum-Framework-for-Open-Set-SSL: train_multi.py",
+            {"weight": 75.0, "alpha": 0.75, "window": 10, "start": 0.1},
+        )
     }
 
     def parts(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import nn
@@ -19,6 +19,7 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
+from robustssl.method import Preset
 from robustssl.spec import NotNegative, Share
 
 
@@ -40,10 +41,13 @@ class OpenMatch(DeepClassifier):
     agreement: NotNegative = 20.0
     start: Share = 0.1
 
-    targets = frozenset({"label"})
+    targets: ClassVar[dict[str, str]] = {"label": "the abstract"}
     views = ("weak", "other", "strong", "x_strong")
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"ratio": 2, "start": 10 / 512, "entropy": 0.1, "agreement": 0.5}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset(
+            "VisionLearningGroup/OP_Match: run_cifar10.sh",
+            {"ratio": 2, "start": 10 / 512, "entropy": 0.1, "agreement": 0.5},
+        )
     }
 
     def parts(

@@ -1,7 +1,7 @@
 """Pi-Model (Laine and Aila, 2017: arXiv:1610.02242)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from robustssl.deep import (
     Batch,
@@ -14,6 +14,7 @@ from robustssl.deep import (
     frozen,
     mse_loss,
 )
+from robustssl.method import Preset
 from robustssl.spec import NotNegative, Positive
 
 
@@ -27,9 +28,11 @@ class PiModel(DeepClassifier):
     warmup: Positive = 0.4
 
     views = ("weak", "other")
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"weight": 8.0},  # 100 times the share of labeled rows, 4,000 of 50,000 images
-        "reference": {},
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset(
+            "smlaine2/tempens: config.py", {"weight": 8.0}
+        ),  # 100 times the share of labeled rows, 4,000 of 50,000 images
+        "reference": Preset("YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/PiModel.py", {}),
     }
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:

@@ -1,9 +1,10 @@
 """Pseudo-Label (Lee, 2013)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy
+from robustssl.method import Preset
 from robustssl.spec import NotNegative, Positive
 
 
@@ -18,9 +19,9 @@ class PseudoLabel(DeepClassifier):
     warmup: Positive = 0.4
 
     views = ("weak",)
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"threshold": 0.0, "weight": 3.0},
-        "reference": {},
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset("Lee 2013, section 4", {"threshold": 0.0, "weight": 3.0}),
+        "reference": Preset("YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/PseudoLabel.py", {}),
     }
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from robustssl.classifier import Codes, EncodedClassifier, Matrix
+from robustssl.method import Preset
 from robustssl.spec import Positive
 
 
@@ -23,9 +24,13 @@ class SafeEnsemble(EncodedClassifier):
     C: Positive = 1.0
 
     baseline = "supervised_logistic"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
+    presets: ClassVar[dict[str, Preset]] = {"paper": Preset("Li, Guo and Zhou 2019, section 4", {})}
     members = ("self_training", "label_spreading", "ssgmm")
-    targets = frozenset({"distribution", "label", "feature"})
+    targets: ClassVar[dict[str, str]] = {
+        "distribution": "the abstract",
+        "feature": "the abstract",
+        "label": "the abstract",
+    }
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         free = X[codes < 0]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ from torch import nn
 from torch.nn.functional import normalize
 
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy
+from robustssl.method import Preset
 from robustssl.spec import NotNegative, Positive, Range, Share
 
 
@@ -31,11 +32,13 @@ class SCARF(DeepClassifier):
     temperature: Positive = 0.3
     start: Annotated[float, Range(least=0, below=1)] = 0.3
 
-    targets = frozenset({"feature"})
+    targets: ClassVar[dict[str, str]] = {"feature": "the abstract"}
     takes = frozenset({"table", "vectors"})
     views = ("weak",)
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"corruption": 0.6, "temperature": 1.0, "start": 0.5}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset(
+            "arXiv:2106.15147, section 4", {"corruption": 0.6, "temperature": 1.0, "start": 0.5}
+        )
     }
 
     def parts(

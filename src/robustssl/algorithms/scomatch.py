@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import nn
@@ -18,6 +18,7 @@ from robustssl.deep import (
     Tensor,
     cross_entropy,
 )
+from robustssl.method import Preset
 from robustssl.spec import Decay, NotNegative, Share
 
 
@@ -30,19 +31,21 @@ class SCOMatch(DeepClassifier):
     queue: its length, as a share of the unlabeled rows. In each step the least confident row of the
     batch enters it. A queued row counts as much as a labeled one whenever it is drawn.
     start: the share of the steps before unlabeled rows are learned.
-    decay: of the ratio of outliers to others among the guesses; a large ratio raises the confidence
-    that outliers need.
+    memory: the decay of the ratio of outliers to others among the guesses; a large ratio raises the
+    confidence that outliers need.
     """
 
     threshold: NotNegative = 0.95
     weight: NotNegative = 1.0
     queue: Share = 0.05
     start: Share = 0.3
-    decay: Decay = 0.99
+    memory: Decay = 0.99
 
-    targets = frozenset({"label"})
+    targets: ClassVar[dict[str, str]] = {"label": "the abstract"}
     views = ("weak", "strong")
-    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {"ratio": 2}}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset("komejisatori/SCOMatch: trainer.py", {"ratio": 2})
+    }
 
     def parts(
         self, build: Callable[[], nn.Module], features: int, classes: int
@@ -64,7 +67,7 @@ class SCOMatch(DeepClassifier):
         confidence, label = guess.max(-1)
         outliers = label == guess.shape[-1] - 1
         share = outliers.to(guess.dtype).mean()
-        ratio = torch.lerp(share / (1 - share).clamp(min=1e-3), state["ratio"], self.decay)
+        ratio = torch.lerp(share / (1 - share).clamp(min=1e-3), state["ratio"], self.memory)
         bar = (self.threshold * ratio).clamp(0.75, max(0.75, self.threshold))
         trust = confidence >= torch.where(outliers, bar, self.threshold)
         among_all = (trust * cross_entropy(strong, label, reduction="none")).mean()

@@ -7,6 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 from robustssl.classifier import Codes, EncodedClassifier, Matrix
+from robustssl.method import Preset
 from robustssl.spec import Count, Positive, Range
 
 
@@ -21,7 +22,9 @@ class SelfTraining(EncodedClassifier):
     C: Positive = 1.0
 
     baseline = "supervised_logistic"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset("scikit-learn/scikit-learn: sklearn/semi_supervised/_self_training.py", {})
+    }
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         learner = LogisticRegression(C=self.C, max_iter=1000)

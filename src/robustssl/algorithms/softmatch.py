@@ -1,7 +1,7 @@
 """SoftMatch (Chen et al., 2023: arXiv:2301.10921)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 
@@ -16,6 +16,7 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
+from robustssl.method import Preset
 from robustssl.spec import Decay, NotNegative, Positive
 
 
@@ -25,18 +26,24 @@ class SoftMatch(DeepClassifier):
     where mu and sigma^2 are running averages of the mean and the variance of the confidence c. For
     c, but not for the guess, predictions are divided by their average over rows.
 
-    decay: of the averages. The authors' .999 needs thousands of steps.
+    memory: the decay of the averages. The authors' .999 needs thousands of steps.
     """
 
     weight: NotNegative = 1.0
     warmup: Positive = 0.4
     sigmas: Positive = 2.0
-    decay: Decay = 0.99
+    memory: Decay = 0.99
 
     views = ("weak", "strong")
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"ratio": 7, "warmup": 1e-9, "decay": 0.999},
-        "reference": {"ratio": 7, "warmup": 1e-9, "decay": 0.999},
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset(
+            "microsoft/Semi-supervised-learning: config",
+            {"ratio": 7, "warmup": 1e-9, "memory": 0.999},
+        ),
+        "reference": Preset(
+            "YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/SoftMatch.py",
+            {"ratio": 7, "warmup": 1e-9, "memory": 0.999},
+        ),
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:
@@ -46,12 +53,12 @@ class SoftMatch(DeepClassifier):
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
         guess = net(frozen(params), batch.weak).softmax(-1)
         labeled, strong = net(params, batch.x, batch.strong)
-        p = torch.lerp(guess.mean(0), state["p"], self.decay)
+        p = torch.lerp(guess.mean(0), state["p"], self.memory)
         aligned = guess / p
         confidence = (aligned / aligned.sum(-1, keepdim=True)).amax(-1)
-        mean = torch.lerp(confidence.mean(), state["mean"], self.decay)
+        mean = torch.lerp(confidence.mean(), state["mean"], self.memory)
         variance = torch.lerp(
-            confidence.var(correction=min(1, len(confidence) - 1)), state["variance"], self.decay
+            confidence.var(correction=min(1, len(confidence) - 1)), state["variance"], self.memory
         )
         below = (confidence - mean).clamp(max=0)
         trust = torch.exp(-(below**2) * self.sigmas**2 / (2 * variance))

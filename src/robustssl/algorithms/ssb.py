@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from torch import nn
 from torch.nn.functional import logsigmoid
 
 from robustssl.algorithms._guesses import accepted, mean_of, one_against_all, trusted
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy
+from robustssl.method import Preset
 from robustssl.spec import NotNegative, Share
 
 
@@ -27,10 +28,12 @@ class SSB(DeepClassifier):
     negative: Share = 0.1
     start: Share = 0.4
 
-    targets = frozenset({"label"})
+    targets: ClassVar[dict[str, str]] = {"label": "the abstract"}
     views = ("weak", "strong")
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"ratio": 2, "start": 475 / 512, "negative": 0.01}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset(
+            "YUE-FAN/SSB: fix_ssb.sh", {"ratio": 2, "start": 475 / 512, "negative": 0.01}
+        )
     }
 
     def parts(

@@ -7,6 +7,7 @@ import numpy as np
 
 from robustssl.algorithms._gaussians import Covariance, Gaussians
 from robustssl.classifier import Codes, EncodedClassifier, Matrix, one_hot
+from robustssl.method import Preset
 from robustssl.spec import Count, NotNegative
 
 
@@ -28,9 +29,11 @@ class SSGMM(EncodedClassifier):
     tol: NotNegative = 1e-5
 
     baseline = "supervised_gaussian"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"shrinkage": 0.0},
-        "reference": {"rounds": 300, "tol": 1e-5},
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset("Shahshahani and Landgrebe 1994, section 3", {"shrinkage": 0.0}),
+        "reference": Preset(
+            "YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/SSGMM.py", {"rounds": 300, "tol": 1e-5}
+        ),
     }
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:

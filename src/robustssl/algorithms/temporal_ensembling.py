@@ -1,7 +1,7 @@
 """Temporal Ensembling (Laine and Aila, 2017: arXiv:1610.02242)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 
@@ -16,6 +16,7 @@ from robustssl.deep import (
     cross_entropy,
     mse_loss,
 )
+from robustssl.method import Preset
 from robustssl.spec import Decay, NotNegative, Positive
 
 
@@ -28,11 +29,13 @@ class TemporalEnsembling(DeepClassifier):
 
     weight: NotNegative = 10.0
     warmup: Positive = 0.4
-    decay: Decay = 0.6
+    memory: Decay = 0.6
 
     views = ("weak",)
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"weight": 2.4},  # 30 times the share of labeled rows, 4,000 of 50,000 images
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset(
+            "smlaine2/tempens: config.py", {"weight": 2.4}
+        ),  # 30 times the share of labeled rows, 4,000 of 50,000 images
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:
@@ -43,12 +46,12 @@ class TemporalEnsembling(DeepClassifier):
         Z, visits = state["Z"][batch.index], state["visits"][batch.index]
         p = net(params, batch.weak).softmax(-1)
         known = (visits > 0).to(p.dtype)
-        target = Z / (1 - self.decay**visits).clamp(min=1 - self.decay)[:, None]
+        target = Z / (1 - self.memory**visits).clamp(min=1 - self.memory)[:, None]
         unlabeled = (known * mse_loss(p, target, reduction="none").mean(-1)).mean()
         weight = self.weight * self.slow_ramp(batch, self.warmup)
         after = {
             **state,
-            "Z": state["Z"].index_copy(0, batch.index, torch.lerp(p.detach(), Z, self.decay)),
+            "Z": state["Z"].index_copy(0, batch.index, torch.lerp(p.detach(), Z, self.memory)),
             "visits": state["visits"].index_copy(0, batch.index, visits + 1),
         }
         return cross_entropy(net(params, batch.x), batch.y), weight * unlabeled, after

@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from robustssl import registry
 from robustssl.classifier import Codes, EncodedClassifier, Matrix, one_hot
+from robustssl.method import Preset
 from robustssl.spec import Count, Positive, Range
 
 
@@ -32,7 +33,10 @@ class TriTraining(EncodedClassifier):
     random_state: int | None = None
 
     baseline = "supervised_xgboost"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}, "reference": {"svms": 2}}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset("Zhou and Li 2005, figure 1", {}),
+        "reference": Preset("YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/Tri_Training.py", {"svms": 2}),
+    }
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         rng = check_random_state(self.random_state)

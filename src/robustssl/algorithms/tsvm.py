@@ -9,6 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from robustssl.algorithms._svm import machine, machines, scale, targets
 from robustssl.classifier import Codes, EncodedClassifier, Matrix
+from robustssl.method import Preset
 from robustssl.spec import Count, NotNegative, Positive
 
 
@@ -33,9 +34,11 @@ class TSVM(EncodedClassifier):
     tol: NotNegative = 1e-3
 
     baseline = "supervised_svm"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"C_u": 1e-5},
-        "reference": {"C": 15.0, "C_u": 1e-4, "tol": 1e-3},
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset("Joachims 1999, figure 2", {"C_u": 1e-5}),
+        "reference": Preset(
+            "YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/TSVM.py", {"C": 15.0, "C_u": 1e-4, "tol": 1e-3}
+        ),
     }
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:

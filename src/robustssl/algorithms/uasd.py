@@ -1,7 +1,7 @@
 """UASD (Chen et al., 2020, AAAI), uncertainty-aware self-distillation."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 
@@ -17,6 +17,7 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
+from robustssl.method import Preset
 from robustssl.spec import Decay, NotNegative, Positive, Share
 
 
@@ -28,18 +29,21 @@ class UASD(DeepClassifier):
 
     start: the share of the steps before unlabeled rows are learned; the ramp begins earlier, at
     step 0.
-    decay: of the threshold. The authors take the mean confidence on labeled validation rows; no
-    labels can be spared for that here, so it is the confidence on strong views of the labeled rows.
+    memory: the decay of the threshold. The authors take the mean confidence on labeled validation
+    rows; no labels can be spared for that here, so it is the confidence on strong views of the
+    labeled rows.
     """
 
     weight: NotNegative = 1.0
     start: Share = 0.2
     warmup: Positive = 0.6
-    decay: Decay = 0.99
+    memory: Decay = 0.99
 
-    targets = frozenset({"label"})
+    targets: ClassVar[dict[str, str]] = {"label": "the abstract"}
     views = ("weak", "x_strong")
-    presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {"warmup": 1.0}}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset("yanbeic/ssl-class-mismatch: lib/hparams.py", {"warmup": 1.0})
+    }
 
     def init(self, params: Tensor, shape: Shape) -> State:
         return {
@@ -51,7 +55,7 @@ class UASD(DeepClassifier):
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
         labeled, logits = net(params, batch.x), net(params, batch.weak)
         sure = net(frozen(params), batch.x_strong).softmax(-1).amax(-1).mean()
-        threshold = torch.lerp(sure, state["threshold"], self.decay)
+        threshold = torch.lerp(sure, state["threshold"], self.memory)
         started = (batch.step >= self.start * self.steps).to(logits.dtype)
         visits = state["visits"][batch.index] + started
         before = state["q"][batch.index]

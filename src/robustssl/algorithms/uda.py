@@ -1,11 +1,12 @@
 """UDA (Xie et al., 2020: arXiv:1904.12848)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import torch
 
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
+from robustssl.method import Preset
 from robustssl.spec import NotNegative, Positive
 
 
@@ -24,9 +25,9 @@ class UDA(DeepClassifier):
     signal: Literal["none", "linear", "log", "exp"] = "none"
 
     views = ("weak", "strong")
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"ratio": 7},
-        "reference": {"ratio": 7},
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset("google-research/uda: image/main.py", {"ratio": 7}),
+        "reference": Preset("YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/UDA.py", {"ratio": 7}),
     }
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from torch.func import vjp
 
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
+from robustssl.method import Preset
 from robustssl.spec import NotNegative, Positive
 
 
@@ -29,9 +30,11 @@ class VAT(DeepClassifier):
     warmup: Positive = 0.4
 
     views = ("weak",)
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "paper": {"radius": 8 / 3072**0.5},
-        "reference": {"weight": 0.3, "radius": 6 / 3072**0.5},
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": Preset("takerum/vat_tf: README.md", {"radius": 8 / 3072**0.5}),
+        "reference": Preset(
+            "YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/VAT.py", {"weight": 0.3, "radius": 6 / 3072**0.5}
+        ),
     }
 
     def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float32]:

@@ -130,9 +130,9 @@ def study_table(found: Sequence[KeyedCurve]) -> pd.DataFrame:
 
 
 def targets_of(algorithm: str) -> tuple[str, ...]:
-    """The inconsistencies that a built-in algorithm (a spec) is meant for."""
+    """The inconsistencies that the authors of a built-in algorithm (a spec) claim to answer."""
     about = catalog.entry("algorithm", parse(algorithm)[0])
-    return about.targets if about else ()
+    return tuple(about.targets) if about else ()
 
 
 def _ranks(found: Sequence[KeyedCurve]) -> pd.DataFrame:

@@ -16,7 +16,7 @@ out, err = Console(), Console(stderr=True)
 _LONGEST = 20_000  # characters of a warning, such as the log of a cell
 
 # Columns that are wrapped in a narrow terminal, and their largest width.
-_WRAPPED = {"summary": None, "presets": 10, "built for": 13}
+_WRAPPED = {"summary": None, "presets": 10, "claims": 13}
 
 
 def say(*words: object) -> None:

@@ -40,8 +40,8 @@ def list_(
         return
     for row in rows:
         row["presets"] = ", ".join(row.get("presets", ()))
-        row["built for"] = ", ".join(row.get("targets", ()))
-    told = ("name", "presets", "built for", "summary")
+        row["claims"] = ", ".join(row.get("targets", ()))
+    told = ("name", "presets", "claims", "summary")
     columns = [name for name in told if any(row[name] for row in rows)]
     cells = [[row[name] for name in columns] for row in rows]
     if format_ is Format.csv:

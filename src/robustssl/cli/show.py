@@ -30,13 +30,13 @@ def algorithm(
     found = registry.about("algorithm", name)
     say("\n\n".join(filter(None, (found.text, found.shared_text))) + "\n")
     say("options:  " + spell(name, found.options))
-    for preset, values in found.presets.items():
-        say(f"preset {preset}: " + spell(name, values))
+    for preset, (source, values) in found.presets.items():
+        say(f"preset {preset}: {spell(name, values)} (from {source})")
     for budget, values in (found.budgets or {}).items():
         say(f"budget {budget}: " + spell(name, values))
     say(f"baseline: {found.baseline or 'none'}")
-    if found.targets:
-        say(f"built for inconsistent: {', '.join(found.targets)}")
+    for kind, place in found.targets.items():
+        say(f"claims: {kind} ({place})")
 
 
 @app.command()

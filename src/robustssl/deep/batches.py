@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from robustssl.data import ViewedRows
-from robustssl.views import VIEWS, Views
+from robustssl.views import LABELED_VIEWS, VIEWS, Views
 from robustssl.views.vectors import VectorViews
 
 BLOCK = 50  # steps whose rows are drawn at once; the same for all methods
@@ -148,24 +148,23 @@ class Batches:
             self._buffers[name].copy_(tensor, non_blocking=True)
 
     def at(self, step: Tensor) -> dict[str, Tensor]:
-        """The fields of `Batch` for every model in a step; its numbers must be drawn and put."""
+        """The fields of `Batch`, but for the step, for every model in a step; its numbers must be
+        drawn and put.
+        """
         drawn = {
             name: buffer.index_select(1, step % self.chunk)[:, 0]
             for name, buffer in self._buffers.items()
         }
         x, y = _rows(self.x, drawn["labeled"]), _rows(self.y, drawn["labeled"])
-        height = len(y)
+        rows = _rows(self.unlabeled, drawn["unlabeled"]) if "unlabeled" in drawn else None
         changed = {"x": self._view(x, drawn["x"], "weak")}
-        if "unlabeled" in drawn:
-            rows = _rows(self.unlabeled, drawn["unlabeled"])
-            for name in self.asked:
-                seen = x if name == "x_strong" else rows
-                changed[name] = self._view(seen, drawn[name], VIEWS[name])
+        for name in self.asked:
+            seen: Any = x if name in LABELED_VIEWS else rows
+            changed[name] = self._view(seen, drawn[name], VIEWS[name])
         return {
             **{name: drawn[name] for name in ("noise",) if name in drawn},
             **changed,
             "y": y,
-            "step": step.to(self.dtype).expand(height),
             "index": drawn.get("unlabeled", drawn["labeled"]),
             "rows": self.counts,
         }
@@ -221,10 +220,10 @@ def _draws(
         return lambda rng, steps: views.draw(rng, (steps, size), strength)
 
     draws = {"labeled": _indices(len(problem.X), labeled), "x": view(labeled, "weak")}
-    if asked:
+    if set(asked) - LABELED_VIEWS:
         draws["unlabeled"] = _indices(len(problem.unlabeled), unlabeled)
-        for name in asked:
-            draws[name] = view(labeled if name == "x_strong" else unlabeled, VIEWS[name])
+    for name in asked:
+        draws[name] = view(labeled if name in LABELED_VIEWS else unlabeled, VIEWS[name])
     if noise is not None:
         draws["noise"] = noise
     return draws

@@ -11,6 +11,7 @@ BUDGETS: dict[str, dict[str, Any]] = {
         "learning_rate": 1e-4,
         "schedule": "constant",
         "weight_decay": 1e-5,
+        "decay": "coupled",  # as in the published runs
         "ema": 0.999,
         "clip": None,
     },

@@ -57,6 +57,7 @@ def load(stack: Stack, file: Path) -> None:
         for name, tensor in stack.tensors().items():
             tensor.copy_(saved["tensors"][name])
         stack.done = int(stack.step_number)
+        stack.stage = max(0, stack.done - 1) // stack.model.steps
         stack.batches.load(saved["chance"], stack.done)
     except torch.OutOfMemoryError:
         raise

@@ -28,7 +28,7 @@ from robustssl.deep.types import Batch, Loss, Rows, Shape, State
 from robustssl.errors import InputError, unknown
 from robustssl.method import Family
 from robustssl.spec import Count, Decay, NotNegative, Positive, check_options
-from robustssl.views import VIEWS, Form
+from robustssl.views import LABELED_VIEWS, VIEWS, Form
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -39,6 +39,8 @@ class NetClassifier(EncodedClassifier):
     as in mlp[width=128]; or module:Class. `auto` is ft_transformer for rows of a table, wide_resnet
     for images and mlp for vectors of images or texts.
     batch: labeled rows in a step. clip: the largest norm of a gradient; null: no limit.
+    decay: of the weights, decoupled from the gradient as in AdamW; or coupled, that is added to the
+    gradient before the optimizer sees it.
     ema: the decay of the average of the parameters, which the model predicts with.
     weak: the standard deviation of the noise in a weak view of a table's rows, which should be
     standardised.
@@ -52,7 +54,8 @@ class NetClassifier(EncodedClassifier):
     learning_rate: Positive = 2e-3
     momentum: Decay = 0.9
     schedule: Literal["cosine", "constant"] = "cosine"
-    weight_decay: NotNegative = 1e-4
+    weight_decay: NotNegative = 0.01  # the default of torch.optim.AdamW
+    decay: Literal["decoupled", "coupled"] = "decoupled"
     ema: Decay = 0.95
     clip: Positive | None = 1.0
     weak: NotNegative = 0.1
@@ -60,6 +63,7 @@ class NetClassifier(EncodedClassifier):
     precision: Precision = "auto"
     random_state: Any = None
 
+    version = 2
     family: ClassVar[Family] = "deep"
     budgets: ClassVar[dict[str, dict[str, Any]]] = BUDGETS
     checks: ClassVar[dict[str, Any]] = {"dtype": "numeric", "allow_nd": True}
@@ -69,6 +73,7 @@ class NetClassifier(EncodedClassifier):
     noise: ClassVar[Any] = None
     combines: ClassVar[bool] = False
     refresh_every: ClassVar[int] = 0
+    stages: ClassVar[tuple[str, ...]] = ("loss",)  # the loss of each stage; each trains a fresh net
 
     def init(self, params: Tensor, shape: Shape) -> State:
         """The state that the loss keeps from step to step, at the start. The loss also finds in it
@@ -100,6 +105,12 @@ class NetClassifier(EncodedClassifier):
 
     def refresh(self, net: Net, params: Tensor, rows: Rows, state: State) -> State:
         """The state computed again from all rows, before every `refresh_every`-th step."""
+        return state
+
+    def handover(self, net: Net, params: Tensor, rows: Rows, state: State) -> State:
+        """The state with which the next stage begins, given all rows and the parameters that this
+        stage would predict with.
+        """
         return state
 
     def serve(self, params: Tensor, state: State) -> Tensor:
@@ -183,7 +194,7 @@ class NetClassifier(EncodedClassifier):
             rows = rows.astype(exact)
         labeled = codes != UNLABELED
         seed = int(check_random_state(self.random_state).randint(2**31))
-        unlabeled = rows[~labeled] if self.views else rows[:0]
+        unlabeled = rows[~labeled] if set(self.views) - LABELED_VIEWS else rows[:0]
         return Problem(rows[labeled], codes[labeled], unlabeled, seed)
 
 

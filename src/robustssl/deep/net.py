@@ -112,10 +112,13 @@ class Net:
     def _pass(self, params: Tensor, inputs: tuple[Tensor, ...], **options: str) -> Any:
         rows = (inputs[0] if len(inputs) == 1 else torch.cat(inputs)).to(self.dtype)
         values = {**self.unpack(params), **(self.fixed or {})}
-        if self.fixed is not None:
+        if self.fixed is None:
+            answer = functional_call(self.module, values, (rows,), options).to(self.exact)
+        else:
             self.module.eval()
-        answer = functional_call(self.module, values, (rows,), options).to(self.exact)
-        if self.fixed is not None:
+            parts = rows.split(self.at_once)
+            answers = [functional_call(self.module, values, (part,), options) for part in parts]
+            answer = torch.cat(answers).to(self.exact)
             self.module.train()
         return answer if len(inputs) == 1 else answer.split([len(part) for part in inputs])
 
@@ -124,6 +127,11 @@ class Net:
         net = copy.copy(self)
         net.fixed = statistics
         return net
+
+    @property
+    def at_once(self) -> int:
+        """The number of rows that a net predicts for in one pass."""
+        return 2048 if getattr(self.module, "stacks", True) else 256
 
     def prepare(self, rows: Tensor) -> Tensor:
         """The rows after the net's own preparation, such as looking up word vectors, if any."""

@@ -41,8 +41,12 @@ class Stack:
         torch.backends.cuda.matmul.allow_tf32 = precision in ("tf32", "bf16")
         torch.backends.cudnn.allow_tf32 = precision in ("tf32", "bf16")
         torch.backends.cudnn.benchmark = True  # shapes never change
-        nets = [start(build, problem.seed) for problem in problems]
-        if not _same_constants(nets):
+        stages = [
+            [start(build, seed) for seed in seeds]
+            for seeds in zip(*(_seeds(p.seed, len(model.stages)) for p in problems), strict=True)
+        ]
+        nets = stages[0]
+        if not _same_constants([net for fresh in stages for net in fresh]):
             raise InputError(
                 f"{type(nets[0]).__name__} has buffers or frozen parameters that depend on the "
                 "seed, and models that are trained together share them: give the net "
@@ -51,7 +55,11 @@ class Stack:
         self.net = Net(nets[0], PRECISIONS[precision])
         exact = self.net.exact
         self.decays = self.net.decays.to(self.device, exact)
-        self.params = torch.stack([self.net.pack(net) for net in nets]).to(self.device, exact)
+        self.starts = [
+            torch.stack([self.net.pack(net) for net in fresh]).to(self.device, exact)
+            for fresh in stages
+        ]
+        self.params = self.starts[0].clone()
         self.net.to(self.device)
         self.average = self.params.clone()
         self.moments = optimizers.moments(model.optimizer, self.params)
@@ -73,7 +81,12 @@ class Stack:
         self.step_number = torch.zeros(1, dtype=torch.long, device=self.device)
         self.failed = torch.full((self.height,), -1, dtype=torch.long, device=self.device)
         self.losses = torch.zeros(self.height, 2, dtype=exact, device=self.device)
-        self.done = 0
+        self.done = self.stage = 0
+
+    @property
+    def steps(self) -> int:
+        """The steps of all stages."""
+        return int(self.model.steps * len(self.model.stages))
 
     def tensors(self) -> dict[str, Tensor]:
         """Everything that a step changes, by name."""
@@ -95,7 +108,7 @@ class Stack:
         for name, tensor in mine.items():
             tensor.copy_(others[name])
         self.batches.draw_as(other.batches)
-        self.done = other.done
+        self.starts, self.done, self.stage = other.starts, other.done, other.stage
         return True
 
     def _noise(self, problem: Problem) -> Any:
@@ -123,10 +136,12 @@ class Stack:
         """The labeled and the unlabeled loss of every model in this step, and its next state."""
 
         def of_one(params: Tensor, fields: dict[str, Tensor], state: State) -> Any:
-            return self.model.loss(self.net, params, Batch(**fields), state)
+            loss = getattr(self.model, self.model.stages[self.stage])
+            return loss(self.net, params, Batch(**fields), state)
 
         with torch.no_grad():
-            fields = self.batches.at(self.step_number)
+            step = self._step_in_stage().expand(self.height)
+            fields = {**self.batches.at(self.step_number), "step": step}
         state = {**self.state, "average": self.average, "params": self.params}
         found: tuple[Tensor, Tensor, State] = self._mapped(of_one)(params, fields, state)
         return found
@@ -165,7 +180,7 @@ class Stack:
 
     def update(self, gradient: Tensor, losses: Tensor, after: State) -> None:
         """Move the parameters. A model whose loss is not finite keeps its own from then on."""
-        model, step = self.model, self.step_number.to(self.params.dtype)
+        model, step = self.model, self._step_in_stage()
         gradient = gradient.to(self.params.dtype)
         norm = gradient.norm(dim=1)
         alive = self.failed < 0
@@ -174,11 +189,13 @@ class Stack:
         alive = (alive & fine)[:, None]
         if model.clip is not None:
             gradient = gradient * (model.clip / norm.clamp(min=model.clip))[:, None]
-        if model.weight_decay:
+        if model.weight_decay and model.decay == "coupled":
             gradient = torch.addcmul(gradient, self.decays, self.params, value=model.weight_decay)
         gradient = gradient.masked_fill(~alive, 0)
         share = optimizers.share(model.schedule, step, model.steps)
         rate = model.learning_rate * share * alive
+        if model.weight_decay and model.decay == "decoupled":
+            self.params.mul_(1 - model.weight_decay * rate * self.decays)
         moved = (self.params, gradient, self.moments, rate, step, model.momentum)
         optimizers.update(model.optimizer, *moved)
         for name, value in self.state.items():
@@ -189,7 +206,35 @@ class Stack:
         decay = torch.clamp(1 - 1 / (step + 2), max=model.ema)
         self.average.lerp_(self.params, 1 - decay)
 
-    def refresh(self) -> None:
+    def _step_in_stage(self) -> Tensor:
+        return self.step_number.remainder(self.model.steps).to(self.params.dtype)
+
+    def prepare(self) -> None:
+        """What is due before a step: the next stage, or a state that is computed again."""
+        model = self.model
+        if self.done == (self.stage + 1) * model.steps:
+            self._next_stage()
+        if model.refresh_every and self.done % model.steps % model.refresh_every == 0:
+            self._refresh()
+
+    def _next_stage(self) -> None:
+        """Hand the state of every model over to the next stage, and begin it with a fresh net."""
+        rows = self.batches.rows()
+        with torch.no_grad():
+            for m, params in enumerate(self._served()):
+                net = self.net.served(self._statistics(m, params))
+                state = {name: value[m] for name, value in self.state.items()}
+                mine = Rows(**{name: value[m] for name, value in rows.items()})
+                after = self.model.handover(net, params, mine, state)
+                for name, value in state.items():
+                    value.copy_(after[name])
+            self.stage += 1
+            for moment in self.moments:
+                moment.zero_()
+            self.params.copy_(self.starts[self.stage])
+            self.average.copy_(self.params)
+
+    def _refresh(self) -> None:
         """Let every model compute its state again from all of its rows."""
 
         def of_one(params: Tensor, fields: dict[str, Tensor], state: State) -> State:
@@ -205,29 +250,44 @@ class Stack:
     def results(self) -> list[Trained | int]:
         """Every model as trained, or the step at which its loss was not finite."""
         with torch.no_grad():
-            state = {**self.state, "average": self.average}
-            served = self._mapped(self.model.serve)(self.params, state)
-            failed = self.failed.tolist()
+            failed, served = self.failed.tolist(), self._served()
             return [
                 self._trained(m, served[m]) if failed[m] < 0 else failed[m]
                 for m in range(self.height)
             ]
 
+    def _served(self) -> Tensor:
+        """The parameters that each model predicts with."""
+        state = {**self.state, "average": self.average}
+        served: Tensor = self._mapped(self.model.serve)(self.params, state)
+        return served
+
     def _trained(self, m: int, params: Tensor) -> Trained:
+        return Trained(
+            self.net,
+            params.to("cpu", copy=True),  # the stack may become another one
+            {name: value.cpu() for name, value in self._statistics(m, params).items()},
+            self.views,
+            str(self.device),
+        )
+
+    def _statistics(self, m: int, params: Tensor) -> dict[str, Tensor]:
+        """Those of the BatchNorms, over all rows of a model."""
         rows = self.batches.of(m)
 
         def batches() -> Iterator[Tensor]:
             for part in rows.tensor_split(-(-len(rows) // 512)):  # equal parts, none of one row
                 yield self.net.prepare(self.batches.views.plain(part)).to(params.dtype)
 
-        statistics = self.net.statistics(params, batches) if self.net.has_statistics else {}
-        return Trained(
-            self.net,
-            params.to("cpu", copy=True),  # the stack may become another one
-            {name: value.cpu() for name, value in statistics.items()},
-            self.views,
-            str(self.device),
-        )
+        return self.net.statistics(params, batches) if self.net.has_statistics else {}
+
+
+def _seeds(seed: int, stages: int) -> list[int]:
+    """The seed of the fresh net of each stage. The last one begins like the net of the baseline."""
+    earlier = [
+        np.random.SeedSequence([seed, stage]).generate_state(1)[0] for stage in range(1, stages)
+    ]
+    return [*map(int, earlier), seed]
 
 
 def _same_constants(nets: Sequence[nn.Module]) -> bool:

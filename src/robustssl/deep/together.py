@@ -219,14 +219,14 @@ def unlabeled_gradients(model: Any, X: Matrix, y: Codes, count: int = 20) -> lis
     rows, codes = model._encode(X, y)
     training = Training(model, inputs_of(rows), len(model.classes_))
     stack = training.stack([model._problem(rows, codes)])
-    measured = set(np.linspace(0, model.steps - 1, count).astype(int).tolist())
+    measured = set(np.linspace(0, stack.steps - 1, count).astype(int).tolist())
     norms: list[float] = []
-    for step in range(model.steps):
-        if step % stack.batches.chunk == 0:
+    while stack.done < stack.steps:
+        if stack.done % stack.batches.chunk == 0:
             stack.batches.put(stack.batches.draw())
-        if model.refresh_every and step % model.refresh_every == 0:
-            stack.refresh()
-        if step in measured:
+        stack.prepare()
+        if stack.done in measured:
             norms.append(float(stack.unlabeled_gradient().norm()))
         stack.step()
+        stack.done += 1
     return norms

@@ -40,12 +40,11 @@ def _train(
 ) -> None:
     if checkpoint is not None and checkpoint.exists():
         load(stack, checkpoint)
-    saved, drawn, steps = time.monotonic(), stack.batches.draw(), stack.model.steps
-    while stack.done < steps:
+    saved, drawn = time.monotonic(), stack.batches.draw()
+    while stack.done < stack.steps:
         stack.batches.put(drawn)
-        for _ in range(min(stack.batches.chunk, steps - stack.done)):
-            if stack.model.refresh_every and stack.done % stack.model.refresh_every == 0:
-                stack.refresh()
+        for _ in range(min(stack.batches.chunk, stack.steps - stack.done)):
+            stack.prepare()
             next(taken)
             stack.done += 1
         due = time.monotonic() - saved > CHECKPOINT_SECONDS and stack.done % BLOCK == 0
@@ -66,7 +65,8 @@ def _best_mode(stack: Stack) -> Mode:
 
 def take_steps(stack: Stack, mode: Mode | None = None) -> Iterator[None]:
     """Take one step for every item that is asked for. A graph is captured after some eager steps,
-    which count like all others. It also takes the steps of what the stack becomes.
+    which count like all others, and again in every stage. It also takes the steps of what the stack
+    becomes.
     """
     step, mode = stack.step, mode or _best_mode(stack)
     if mode == "compile":
@@ -78,15 +78,17 @@ def take_steps(stack: Stack, mode: Mode | None = None) -> Iterator[None]:
             step()
             yield
     stream = torch.cuda.Stream()
-    for _ in range(WARM_UP):
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):
-            step()
-        torch.cuda.current_stream().wait_stream(stream)
-        yield
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        step()
     while True:
-        graph.replay()
-        yield
+        stage = stack.stage
+        for _ in range(WARM_UP):
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream):
+                step()
+            torch.cuda.current_stream().wait_stream(stream)
+            yield
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            step()
+        while stack.stage == stage:
+            graph.replay()
+            yield

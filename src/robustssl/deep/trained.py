@@ -32,14 +32,13 @@ class Trained:
     ) -> npt.NDArray[np.float64]:
         """The values of a function of net, parameters and rows for all rows of X."""
         device = device_of(self.device)
-        size = 2048 if getattr(self.net.module, "stacks", True) else 256  # rows at once
         params = self.params.to(device)
         statistics = {name: value.to(device) for name, value in self.statistics.items()}
         self.net.module.to(device)
         net, found = self.net.served(statistics), []
         with torch.inference_mode():
-            for first in range(0, len(X), size):
-                part = np.ascontiguousarray(X[first : first + size])
+            for first in range(0, len(X), net.at_once):
+                part = np.ascontiguousarray(X[first : first + net.at_once])
                 rows = torch.from_numpy(part).to(device)
                 rows = self.net.prepare(self.views.plain(rows)).to(params.dtype)
                 found.append(answer(net, params, rows).double().cpu())

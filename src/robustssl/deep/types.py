@@ -25,7 +25,8 @@ class Shape:
 @dataclass(frozen=True, eq=False)
 class Batch:
     """What one step sees: a weak view `x` of labeled rows with their classes `y`, views of
-    unlabeled rows, and optionally a strong view of the labeled rows, `x_strong`.
+    unlabeled rows, and optionally a second weak view and a strong view of the labeled rows,
+    `x_other` and `x_strong`.
 
     A view that the algorithm does not name in `views` is None. `index` holds the positions of the
     unlabeled rows among all `rows` of them; `noise` is what the algorithm's `noise` drew.
@@ -39,6 +40,7 @@ class Batch:
     weak: Any = None
     other: Any = None  # a second weak view
     strong: Any = None
+    x_other: Any = None
     x_strong: Any = None
     noise: Any = None
 

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from robustssl.method import Family, Method
+from robustssl.method import Family, Method, Preset
 from robustssl.spec import parse, spell
 
 _PACKAGE = Path(__file__).parents[1]
@@ -27,8 +27,9 @@ class About:
     `options` are its options with their defaults, but for the `required` ones; `texts` are those
     that take a text. `text` is its documentation, `summary` the first sentence, `shared_text` tells
     of the options that it shares with other algorithms. `look` is the place of an algorithm in the
-    order of colours, kept for good. `data` is the kind of data that a dataset holds, or that an
-    encoder encodes.
+    order of colours, kept for good. `targets` are the inconsistencies that the authors of an
+    algorithm claim to answer, each with the place of the claim; `departures` says how it differs
+    from their code. `data` is the kind of data that a dataset holds, or that an encoder encodes.
     """
 
     name: str
@@ -39,11 +40,12 @@ class About:
     options: Mapping[str, Any] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
-    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    presets: Mapping[str, Preset] = field(default_factory=dict)
     budgets: Mapping[str, Mapping[str, Any]] | None = None
     nested: Mapping[str, str] = field(default_factory=dict)  # options that are specs, of a kind
     baseline: str | None = None
-    targets: tuple[str, ...] = ()
+    targets: Mapping[str, str] = field(default_factory=dict)
+    departures: str | None = None
     family: Family = "statistical"
     supervised: bool = False
     data: str | None = None
@@ -70,10 +72,9 @@ def entry(kind: str, name: str) -> About | None:
     found = dict(_document().get(kind, {}).get(name, {}))
     if not found or found.pop("source") != source_digest(kind, name):
         return None
-    lists: dict[str, Any] = {
-        k: tuple(found.pop(k)) for k in ("required", "texts", "targets") if k in found
-    }
-    return About(name, **lists, **found)
+    lists: dict[str, Any] = {k: tuple(found.pop(k)) for k in ("required", "texts") if k in found}
+    presets = {which: Preset(*preset) for which, preset in found.pop("presets", {}).items()}
+    return About(name, presets=presets, **lists, **found)
 
 
 def source_digest(kind: str, name: str) -> str | None:

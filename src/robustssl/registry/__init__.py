@@ -8,7 +8,8 @@ import importlib
 import inspect
 import json
 import pkgutil
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache, partial
 from importlib import metadata
 from typing import Any, Literal, cast, get_args
@@ -16,7 +17,7 @@ from typing import Any, Literal, cast, get_args
 from robustssl.cell import Cell, Versions, cell_key
 from robustssl.data import Dataset
 from robustssl.errors import InputError, unknown
-from robustssl.method import Method
+from robustssl.method import Method, Preset
 from robustssl.records.catalog import About, baseline_spec, composed_version, entry, parts_of
 from robustssl.registry.trust import load_own
 from robustssl.spec import parse, spell, thing_of
@@ -149,15 +150,36 @@ def inspected(kind: Kind, name: str) -> About:
         options={k: p.default for k, p in parameters.items() if k not in required},
         required=required,
         texts=tuple(k for k, p in parameters.items() if p.annotation in (str, str | None)),
-        presets=getattr(thing, "presets", {}),
+        presets=_presets(name, getattr(thing, "presets", {})),
         budgets=getattr(thing, "budgets", None),
         nested=_nested(kind, thing, parameters),
         baseline=getattr(thing, "baseline", None),
-        targets=tuple(sorted(getattr(thing, "targets", None) or ())),
+        targets=_targets(getattr(thing, "targets", None) or {}),
+        departures=departures[1] if (departures := _DEPARTURES.search(said[1])) else None,
         family=getattr(thing, "family", "statistical"),
         supervised=bool(getattr(thing, "supervised", False)),
         data=str(getattr(home, "kind", "tabular")) if kind in ("dataset", "encoder") else None,
     )
+
+
+_DEPARTURES = re.compile(r"^Departures: (.+?)\.?\s*\Z", re.MULTILINE | re.DOTALL)
+
+
+def _presets(name: str, presets: Mapping[str, Any]) -> dict[str, Preset]:
+    """The presets of an algorithm, each of which must say where its settings come from."""
+    for which, preset in presets.items():
+        if not isinstance(preset, Preset) or not preset.source:
+            raise InputError(
+                f"preset {which} of {name} does not say where its settings come from: write "
+                "robustssl.method.Preset(source, options)"
+            )
+    return dict(presets)
+
+
+def _targets(targets: Iterable[str]) -> dict[str, str]:
+    """What an algorithm claims to answer, and where it is claimed."""
+    places = targets if isinstance(targets, Mapping) else {}
+    return {kind: places.get(kind, "unknown") for kind in sorted(targets)}
 
 
 def _nested(kind: Kind, thing: Any, parameters: Mapping[str, Any]) -> Mapping[str, str]:
@@ -264,16 +286,13 @@ def matched_baseline(spec: str) -> str | None:
     return baseline_spec(spec, about("algorithm", baseline))
 
 
-def presets(name: str) -> dict[str, Mapping[str, Any]]:
-    return dict(about("algorithm", name).presets)
-
-
 def preset_values(name: str, which: str | None) -> dict[str, Any]:
     if which is None:
         return {}
-    if which not in presets(name):
-        raise unknown(f"preset of {name}", str(which), presets(name))
-    return dict(presets(name)[which])
+    presets = about("algorithm", name).presets
+    if which not in presets:
+        raise unknown(f"preset of {name}", str(which), presets)
+    return dict(presets[which].options)
 
 
 def budget_values(name: str, which: str | None) -> dict[str, Any]:
@@ -344,8 +363,9 @@ def catalog(kind: Kind) -> list[dict[str, Any]]:
             "name": found.name,
             "summary": found.summary,
             "baseline": found.baseline,
-            "targets": list(found.targets),
-            "presets": dict(found.presets),
+            "targets": dict(found.targets),
+            "presets": {which: preset._asdict() for which, preset in found.presets.items()},
+            "departures": found.departures,
             "options": dict(found.options),
             "version": found.version,
         }

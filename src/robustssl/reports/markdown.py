@@ -100,8 +100,8 @@ def _detection_columns(rows: pd.DataFrame) -> pd.DataFrame:
 AS_IS: Any = {"showindex": False, "disable_numparse": True}
 
 
-def _built_for(targets: str, environment: str, bold: str) -> str:
-    """The targets, in bold those that the environment is one of."""
+def _claims(targets: str, environment: str, bold: str) -> str:
+    """What the authors claim to answer, in bold those that the environment is one of."""
     name, options = parse(environment)
     here = {*name.split("+"), options.get("kind")}
     words = targets.split(", ")
@@ -121,9 +121,7 @@ def shown_columns(rows: pd.DataFrame, bold: str = "**{}**") -> pd.DataFrame:
     shown = pd.DataFrame({"rank": ranks, "method": rows.method}, index=rows.index)
     if rows.targets.any():
         pairs = zip(rows.targets, rows.environment, strict=True)
-        shown["built for"] = [
-            _built_for(targets, environment, bold) for targets, environment in pairs
-        ]
+        shown["claims"] = [_claims(targets, environment, bold) for targets, environment in pairs]
     shown["seeds"] = rows.seeds.map(str)
     for name in METRICS:
         shown[name] = [str(interval_of(row, name)) for _, row in rows.iterrows()]

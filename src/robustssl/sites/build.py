@@ -148,6 +148,6 @@ def _about(algorithm: str) -> dict[str, Any]:
     about = catalog.entry("algorithm", name)
     if about is None:
         return {"text": "", "presets": {}, "command": ""}
-    presets = {preset: spell(name, values) for preset, values in about.presets.items()}
+    presets = {preset: spell(name, values) for preset, (_, values) in about.presets.items()}
     command = f"robustssl show algorithm {shlex.quote(name)}"
     return {"text": about.text, "presets": presets, "command": command}

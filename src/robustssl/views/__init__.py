@@ -8,16 +8,18 @@ from robustssl.views._protocol import Strength, Views
 from robustssl.views.tables import TableViews
 from robustssl.views.vectors import VectorViews
 
-__all__ = ["VIEWS", "Form", "Strength", "Views", "views_of"]
+__all__ = ["LABELED_VIEWS", "VIEWS", "Form", "Strength", "Views", "views_of"]
 
 Form = Literal["table", "image", "vectors"]
 
 VIEWS: dict[str, Strength] = {
     "weak": "weak",
     "other": "weak",
-    "strong": "strong",  # of unlabeled rows
-    "x_strong": "strong",  # of labeled rows
+    "strong": "strong",
+    "x_other": "weak",
+    "x_strong": "strong",
 }
+LABELED_VIEWS = frozenset({"x_other", "x_strong"})  # of labeled rows; the others of unlabeled ones
 
 
 def views_of(

@@ -633,7 +633,7 @@ def feature_dropout(model, module, average, batch, memory):
     return labeled, model.weight * mean(trusted(guesses, answers[count:], model.threshold))
 
 
-def added(labeled, unlabeled):
+def added(memory, labeled, unlabeled):
     return [a + b for a, b in zip(labeled, unlabeled, strict=True)]
 
 
@@ -641,16 +641,19 @@ def product(a, b):
     return sum((x * y).sum() for x, y in zip(a, b, strict=True))
 
 
-def added_if_they_agree(labeled, unlabeled):
-    return added(labeled, unlabeled) if product(labeled, unlabeled) >= 0 else labeled
+def added_if_they_agree(memory, labeled, unlabeled):
+    return added(memory, labeled, unlabeled) if product(labeled, unlabeled) >= 0 else labeled
 
 
-def added_less_what_opposes(labeled, unlabeled):
-    opposed = product(labeled, unlabeled)
+def added_less_what_opposes(memory, labeled, unlabeled):
+    """Added parts of the net follow both gradients."""
+    pairs = zip(labeled, memory["of the net"], strict=True)
+    anchor = [a if of_the_net else 0 * a for a, of_the_net in pairs]
+    opposed = product(anchor, unlabeled)
     if opposed < 0:
-        share = opposed / product(labeled, labeled)
-        unlabeled = [b - share * a for a, b in zip(labeled, unlabeled, strict=True)]
-    return added(labeled, unlabeled)
+        share = opposed / product(anchor, anchor)
+        unlabeled = [b - share * a for a, b in zip(anchor, unlabeled, strict=True)]
+    return added(memory, labeled, unlabeled)
 
 
 COMBINED = {"fix_a_step": added_if_they_agree, "ggr": added_less_what_opposes}

@@ -299,6 +299,7 @@ def test_the_engine_is_a_plain_loop(name, more, optimizer):
     plain = kinds[optimizer](parameters, lr=model.learning_rate, **extra)
     combined = plain_losses.COMBINED.get(name, plain_losses.added)
     average, memory = Averaged(module), {"labeled": torch.from_numpy(X[y >= 0])}
+    memory["of the net"] = [not parts or n.startswith("net.") for n, _ in module.named_parameters()]
     for step in range(steps):
         fields = {**stack.batches.at(torch.tensor([step])), "step": torch.tensor([step]).double()}
         batch = Batch(**{key: value[0] for key, value in fields.items()})
@@ -307,7 +308,7 @@ def test_the_engine_is_a_plain_loop(name, more, optimizer):
             turn = np.cos(7 * np.pi / 16 * step / steps) if model.schedule == "cosine" else 1.0
             group["lr"] = model.learning_rate * turn
         losses = plain_loss(model, module, average.module, batch, memory)
-        found = combined(*(gradients(loss, parameters) for loss in losses))
+        found = combined(memory, *(gradients(loss, parameters) for loss in losses))
         size = torch.cat([g.flatten() for g in found]).norm()
         for p, g in zip(parameters, found, strict=True):
             p.grad = g * min(1.0, float(model.clip / size))
@@ -675,8 +676,8 @@ class Deaf(DeepClassifier):
         labeled, _, state = super().loss(net, params, batch, state)
         return labeled, net(params, batch.weak).square().mean(), state
 
-    def combine(self, labeled, unlabeled):
-        return labeled + 0 * unlabeled
+    def combine(self, labeled, unlabeled, state):
+        return labeled + 0 * unlabeled, state
 
 
 def test_two_gradients_can_be_combined():

@@ -5,7 +5,7 @@ one of out-of-distribution detection: Liu et al., 2020; Sun et al., 2022). A lab
 by what was fitted without it, since otherwise it would look more consistent than a new row.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +14,8 @@ from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.neighbors import NearestNeighbors
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from robustssl.classifier import Codes, Matrix
 
@@ -33,6 +35,12 @@ def kept(codes: Codes, scores: Scores) -> Mask:
     return keep
 
 
+def distance_scores(by: str, rows: Matrix, codes: Codes, seed: Any) -> Scores:
+    """By the rows alone, whatever their form."""
+    flat = np.asarray(rows, float).reshape(len(codes), -1)
+    return knn(flat, codes) if by == "knn" else adversarial(flat, codes, seed)
+
+
 def knn(rows: Matrix, codes: Codes) -> Scores:
     """The distance to the nearest labeled row (Sun et al., 2022, whose k is .1% of the rows: here
     always 1).
@@ -44,11 +52,15 @@ def knn(rows: Matrix, codes: Codes) -> Scores:
 
 def adversarial(rows: Matrix, codes: Codes, seed: Any) -> Scores:
     """The probability of being unlabeled, by a classifier that tells labeled from unlabeled rows
-    and was fitted without the row.
+    and was fitted without the row; 0 for all if one row is all that is unlabeled.
     """
     unlabeled = codes < 0
     count = min(FOLDS, int(min(unlabeled.sum(), (~unlabeled).sum())))
-    learner = LogisticRegression(class_weight="balanced", max_iter=1000)
+    if count < 2:
+        return np.zeros((~unlabeled).sum()), np.zeros(unlabeled.sum())
+    learner = make_pipeline(
+        StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=1000)
+    )
     folds = StratifiedKFold(count, shuffle=True, random_state=seed)
     p = cross_val_predict(learner, rows, unlabeled, cv=folds, method="predict_proba")[:, 1]
     return p[~unlabeled], p[unlabeled]
@@ -86,10 +98,3 @@ def _logistic(rows: Matrix, codes: Codes) -> Matrix:
     if logits.ndim == 1:
         logits = np.stack([-logits, logits], 1) / 2
     return np.asarray(-logsumexp(logits, axis=1))
-
-
-SCORES: dict[str, Callable[[Matrix, Codes, Any], Scores]] = {
-    "energy": lambda rows, codes, seed: logistic_energy(rows, codes),
-    "knn": lambda rows, codes, seed: knn(rows, codes),
-    "adversarial": adversarial,
-}

@@ -656,4 +656,47 @@ def added_less_what_opposes(memory, labeled, unlabeled):
     return added(memory, labeled, unlabeled)
 
 
-COMBINED = {"fix_a_step": added_if_they_agree, "ggr": added_less_what_opposes}
+filtered = ggr  # it changes which rows are seen, not how
+
+
+def pp_ssl_teach(model, module, average, batch, memory):
+    loss = 0
+    for fold in (0, 1):
+        answers = getattr(module, f"teacher{fold}")(batch.x)
+        rows = zip(answers, batch.y, batch.x_index, strict=True)
+        losses = [surprise(softmax(row), int(k)) for row, k, place in rows if place % 2 != fold]
+        loss = loss + (mean(losses) if losses else 0)
+    return loss, 0.0
+
+
+def pp_ssl(model, module, average, batch, memory):
+    teachers = [getattr(memory["after teach"], f"teacher{fold}") for fold in (0, 1)]
+    truth, imitated, taught = [], [], []
+    for row, k, place, answer in zip(
+        batch.x, batch.y, batch.x_index, probabilities(module, batch.x), strict=True
+    ):
+        label = int(teachers[int(place) % 2](row[None])[0].argmax())  # it has not seen the row
+        truth.append(surprise(answer, int(k)))
+        imitated.append(surprise(answer, label))
+    for row, answer in zip(batch.weak, probabilities(module, batch.weak), strict=True):
+        both = [softmax(teacher(row[None])[0]) for teacher in teachers]
+        taught.append(surprise(answer, int((both[0] + both[1]).argmax())))
+    return mean(truth), mean(taught) - mean(imitated)
+
+
+def added_with_a_weight_found_online(memory, labeled, unlabeled):
+    share = memory.setdefault("lambda", 0.0)
+    gradient = [a + share * b for a, b in zip(labeled, unlabeled, strict=True)]
+    slope = 2 * float(product(gradient, unlabeled))
+    memory.setdefault("slopes", []).append(slope)
+    if slope:
+        rate = 1 / math.sqrt(2 * sum(past**2 for past in memory["slopes"]))
+        memory["lambda"] = min(1.0, max(0.0, share - rate * slope))
+    return gradient
+
+
+COMBINED = {
+    "fix_a_step": added_if_they_agree,
+    "ggr": added_less_what_opposes,
+    "pp_ssl": added_with_a_weight_found_online,
+}

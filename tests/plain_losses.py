@@ -684,6 +684,27 @@ def pp_ssl(model, module, average, batch, memory):
     return mean(truth), mean(taught) - mean(imitated)
 
 
+def ensemble_pseudo_labels_vote(model, module, average, batch, memory):
+    loss = 0
+    for k in range(model.voters):
+        voter = getattr(module, f"voter{k}")
+        loss = loss + supervised(voter, batch)
+    return loss, 0.0
+
+
+def ensemble_pseudo_labels(model, module, average, batch, memory):
+    voters = [getattr(memory["after vote"], f"voter{k}") for k in range(model.voters)]
+    loss = 0
+    for i, place in enumerate(batch.index):
+        row = memory["unlabeled"][place]
+        counts = torch.zeros(3, dtype=row.dtype)
+        for voter in voters:
+            counts[voter(row[None])[0].argmax()] += 1
+        for view in (batch.weak[i], batch.strong[i]):
+            loss = loss + crossed(softmax(counts), softmax(module(view[None])[0]))
+    return supervised(module, batch), loss / len(batch.index)
+
+
 def added_with_a_weight_found_online(memory, labeled, unlabeled):
     share = memory.setdefault("lambda", 0.0)
     gradient = [a + share * b for a, b in zip(labeled, unlabeled, strict=True)]

@@ -291,7 +291,7 @@ def test_the_engine_is_a_plain_loop(name, more, optimizer):
     stack.batches.put(stack.batches.draw())
     kinds = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
     combined = plain_losses.COMBINED.get(name, plain_losses.added)
-    memory = {"labeled": torch.from_numpy(X[y >= 0])}
+    memory = {"labeled": torch.from_numpy(X[y >= 0]), "unlabeled": torch.from_numpy(X[y < 0])}
     first = int(np.random.RandomState(7).randint(2**31))
     for stage, loss_name in enumerate(model.stages):
         plain_loss = getattr(plain_losses, name if loss_name == "loss" else f"{name}_{loss_name}")

@@ -17,6 +17,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from robustssl.algorithms._folds import FOLDS, held_out, without_a_fold
 from robustssl.classifier import Codes, Matrix
 
 By = Literal["energy", "knn", "adversarial"]
@@ -24,7 +25,6 @@ Mask = npt.NDArray[np.bool_]
 Scores = tuple[Matrix, Matrix]  # of labeled rows and of unlabeled ones; higher: less consistent
 
 ACCEPTED = 0.95
-FOLDS = 5
 
 
 def kept(codes: Codes, scores: Scores) -> Mask:
@@ -66,22 +66,12 @@ def adversarial(rows: Matrix, codes: Codes, seed: Any) -> Scores:
     return p[~unlabeled], p[unlabeled]
 
 
-def without_a_fold(codes: Codes) -> list[Codes]:
-    """For each fold of the labeled rows (every fifth of a class), the codes without its labels."""
-    folds = np.full(len(codes), -1)
-    for k in np.unique(codes[codes >= 0]):
-        rows = np.flatnonzero(codes == k)
-        folds[rows] = np.arange(len(rows)) % FOLDS
-    return [np.where(folds == fold, -1, codes) for fold in np.unique(folds[codes >= 0])]
-
-
 def energy(codes: Codes, parts: Sequence[Codes], energies: Sequence[Matrix]) -> Scores:
     """-log sum exp of the logits (Liu et al., 2020), given of all rows by each of the learners that
-    were fitted without a fold. An unlabeled row has the mean over the learners.
+    were fitted without a fold.
     """
-    labeled, found = codes >= 0, np.stack(energies)
-    hidden = np.stack([part[labeled] < 0 for part in parts])
-    return found[:, labeled][hidden.argmax(0), np.arange(labeled.sum())], found[:, ~labeled].mean(0)
+    found = held_out(codes, parts, energies)
+    return found[codes >= 0], found[codes < 0]
 
 
 def logistic_energy(rows: Matrix, codes: Codes) -> Scores:
@@ -94,7 +84,9 @@ def _logistic(rows: Matrix, codes: Codes) -> Matrix:
     known = codes >= 0
     if len(np.unique(codes[known])) < 2:
         return np.zeros(len(rows))
-    logits = LogisticRegression(max_iter=1000).fit(rows[known], codes[known]).decision_function(rows)
+    logits = (
+        LogisticRegression(max_iter=1000).fit(rows[known], codes[known]).decision_function(rows)
+    )
     if logits.ndim == 1:
         logits = np.stack([-logits, logits], 1) / 2
     return np.asarray(-logsumexp(logits, axis=1))

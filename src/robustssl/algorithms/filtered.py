@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from robustssl.algorithms import _filter
+from robustssl.algorithms._folds import without_a_fold
 from robustssl.algorithms._wrapped import Wrapped
 from robustssl.classifier import Codes, Matrix
 from robustssl.deep import Net, Tensor
@@ -53,7 +54,7 @@ class Filtered(Wrapped):
         if self.by != "energy":
             seed = check_random_state(self.random_state).randint(2**31)
             return _filter.distance_scores(self.by, rows, codes, seed)
-        parts = _filter.without_a_fold(codes)
+        parts = without_a_fold(codes)
         detectors = [self._matched("supervised_net") for _ in parts]
         for error in detectors[0].fit_together(detectors, [(rows, part) for part in parts]):
             if error is not None:

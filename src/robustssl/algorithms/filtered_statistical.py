@@ -49,7 +49,9 @@ class FilteredStatistical(EncodedClassifier):
 
     def _matched(self, name: str) -> Any:
         """The baseline of the base."""
-        return self._made(str(registry.matched_baseline(registry.canonical("algorithm", self.base))))
+        return self._made(
+            str(registry.matched_baseline(registry.canonical("algorithm", self.base)))
+        )
 
     def _made(self, spec: str) -> Any:
         """A method with the random state of this one, if it takes one."""

@@ -75,9 +75,7 @@ class PPSSL(DeepClassifier):
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
         teachers = frozen(state["teachers"])
-        answers = [
-            net.part(_teacher(fold), teachers, batch.x, batch.weak) for fold in range(FOLDS)
-        ]
+        answers = [net.part(_teacher(fold), teachers, batch.x, batch.weak) for fold in range(FOLDS)]
         unseen = torch.stack([x for x, _ in answers])
         of_x = unseen[batch.x_index % FOLDS, torch.arange(len(batch.y), device=batch.y.device)]
         of_u = torch.stack([u.softmax(-1) for _, u in answers]).mean(0)

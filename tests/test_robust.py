@@ -195,7 +195,8 @@ vectors = st.lists(st.floats(-100, 100), min_size=5, max_size=5)
 def test_no_unlabeled_gradient_opposes_the_labeled_one(name, labeled, unlabeled):
     g_l = torch.tensor(labeled, dtype=torch.float64)
     g_u = torch.tensor(unlabeled, dtype=torch.float64)
-    added = registry.estimator(name).combine(g_l, g_u) - g_l
+    state = {"backbone": torch.ones_like(g_l)}
+    added = registry.estimator(name).combine(g_l, g_u, state)[0] - g_l
     assert g_l @ added >= -1e-9 * (1 + g_l.norm() * g_u.norm())
     if g_l @ g_u >= 0:
         assert torch.allclose(added, g_u)
@@ -210,10 +211,10 @@ def test_gradients_oppose_each_other_in_training_and_are_combined(name, monkeypa
     kind, met = registry.algorithm(name), []
     plain = kind.combine
 
-    def watched(self, labeled, unlabeled):
-        combined = plain(self, labeled, unlabeled)
+    def watched(self, labeled, unlabeled, state):
+        combined, after = plain(self, labeled, unlabeled, state)
         met.append([float(labeled @ unlabeled), float(labeled @ (combined - labeled))])
-        return combined
+        return combined, after
 
     monkeypatch.setattr(kind, "combine", watched)
     X, y = rows(0)
@@ -233,7 +234,7 @@ def test_gradients_oppose_each_other_in_training_and_are_combined(name, monkeypa
 )
 def test_ggr_is_its_base_where_gradients_agree(base, monkeypatch):
     """Also if its base has a state, noise, heads or a refresh."""
-    monkeypatch.setattr(registry.algorithm("ggr"), "combine", lambda self, a, b: a + b)
+    monkeypatch.setattr(registry.algorithm("ggr"), "combine", lambda self, a, b, s: (a + b, s))
     given = {"net": "mlp[width=8]", "steps": 30, "precision": "fp64", "random_state": 3}
     X, y = rows(1)
     ours = registry.estimator("ggr", base=base, **given).fit(X, y)
@@ -535,9 +536,9 @@ def test_records_that_lack_a_score_are_known(tmp_path):
         ("ggr[base=supervised_net]", "learns from unlabeled rows"),
         ("ggr[base=fix_a_step]", "must not combine gradients in its own way"),
         ("ggr[base=ggr]", "must not combine gradients in its own way"),
-        ("ggr[base=fixmatch[ratio=7]]", "give ratio to ggr"),
+        ("ggr[base=fixmatch[ratio=7],ratio=2]", "give ratio to ggr"),
         ("ggr[base=fixmatch[threshold=-1]]", "threshold must be at least 0, got -1"),
-        ("ggr[base=fixmatch[preset=paper]]", "give ratio to ggr"),
+        ("ggr[base=fixmatch[steps=7]]", "give steps to ggr"),
         ("ggr[base=fixmatch[random_state=3]]", "give random_state to ggr"),
         ("mtcf[window=0]", "window must be a whole number of at least 1, got 0"),
         ("openmatch[start=2]", "start must be at least 0 and at most 1, got 2"),
@@ -560,8 +561,9 @@ def test_wrong_options_are_refused_before_anything_runs(spec, reason, tmp_path):
         robustssl.run(study, tmp_path / "store.sqlite", progress=False)
 
 
-def test_a_preset_of_a_base_whose_ratio_ggr_has_too():
-    model = registry.estimator("ggr", base="fixmatch[preset=paper]", ratio=7, steps=2)
+def test_a_base_may_have_its_own_ratio():
+    model = registry.estimator("ggr", base="fixmatch[ratio=3]", steps=2)
+    assert model.asked == 3 * model.batch
     X, y = rows(0)
     assert model.fit(X, y).predict(X).shape == (len(X),)
     with pytest.raises(
@@ -571,7 +573,7 @@ def test_a_preset_of_a_base_whose_ratio_ggr_has_too():
 
 
 def test_a_base_has_one_spelling():
-    assert registry.canonical("algorithm", "ggr[base=fixmatch[threshold=0.95]]") == "ggr"
+    assert registry.canonical("algorithm", "ggr[base=iomatch[threshold=0.95]]") == "ggr"
     spec = "ggr[base=uda[threshold=0.70],steps=500]"
     assert registry.canonical("algorithm", spec) == "ggr[base=uda[threshold=0.7]]"
 

@@ -26,7 +26,7 @@ NEEDS = {  # files all of whose tests need a package that an installation withou
         f"test_{name}.py"
         for name in (
             *("banks", "deep", "gpu", "image_encoders", "nets", "one_after_the_other"),
-            *("resnet50", "robust", "views"),
+            *("open_set_methods", "resnet50", "robust", "views"),
         )
     ],
     "xgboost": ["test_algorithms.py"],

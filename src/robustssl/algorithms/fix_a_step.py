@@ -66,5 +66,5 @@ class FixAStep(DeepClassifier):
         unlabeled = self.weight * trusted(first, strong, self.threshold).mean()
         return cross_entropy(labeled, targets[:count]), unlabeled, state
 
-    def combine(self, labeled: Tensor, unlabeled: Tensor) -> Tensor:
-        return labeled + unlabeled * ((labeled * unlabeled).sum() >= 0)
+    def combine(self, labeled: Tensor, unlabeled: Tensor, state: State) -> tuple[Tensor, State]:
+        return labeled + unlabeled * ((labeled * unlabeled).sum() >= 0), state

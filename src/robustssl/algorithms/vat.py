@@ -72,8 +72,7 @@ class VAT(DeepClassifier):
         p = logits.detach().softmax(-1)
         exact = frozen(state["params"])
         direction = adversarial(lambda u: net.plain(exact, u), rows, batch.noise)
-        along = (batch.weak - batch.other).square().mean().sqrt() / 2**0.5
-        moved = rows + self.radius * along * direction
+        moved = rows + self.radius * one_way(batch.weak, batch.other) * direction
         divergence = cross_entropy(net(params, moved), p) - _entropy(
             p.log().nan_to_num(neginf=0), p
         )
@@ -81,6 +80,11 @@ class VAT(DeepClassifier):
         ramp = ((batch.step + 1) / max(1, self.warmup * self.steps)).clamp(max=1)
         unlabeled = self.weight * ramp * divergence + self.entropy * entropy
         return cross_entropy(net(params, batch.x), batch.y), unlabeled, state
+
+
+def one_way(first: Tensor, second: Tensor) -> Tensor:
+    """How far a view moves a row along one direction, from two views of each row."""
+    return (first - second).square().mean().sqrt() / 2**0.5
 
 
 def adversarial(logits: Callable[[Tensor], Tensor], rows: Tensor, start: Tensor) -> Tensor:

@@ -7,8 +7,9 @@ them, at t = 0 and t = .5, on data that no leaderboard ranks: Fashion-MNIST behi
 efficientnet_lite0, film reviews behind minilm. A line for each choice: the accuracy of each method,
 mean over data, t and three seeds.
 
-Decay is decoupled (AdamW). No value is told apart from the default of .01, nor 2,000 steps from 500:
-so the budget keeps both. (Coupled to the gradient, .03 gained .02 over 1e-4 with the defaults of then.)
+Decay is decoupled (AdamW). No value is told apart from the default of .01, nor 2,000 steps from
+500, so the budget keeps both. (Coupled to the gradient, and with the defaults of that time, .03 had
+gained .02 over 1e-4.)
 """
 
 from itertools import product

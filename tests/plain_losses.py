@@ -633,7 +633,7 @@ def feature_dropout(model, module, average, batch, memory):
     return labeled, model.weight * mean(trusted(guesses, answers[count:], model.threshold))
 
 
-def added(labeled, unlabeled):
+def added(memory, labeled, unlabeled):
     return [a + b for a, b in zip(labeled, unlabeled, strict=True)]
 
 
@@ -641,16 +641,83 @@ def product(a, b):
     return sum((x * y).sum() for x, y in zip(a, b, strict=True))
 
 
-def added_if_they_agree(labeled, unlabeled):
-    return added(labeled, unlabeled) if product(labeled, unlabeled) >= 0 else labeled
+def added_if_they_agree(memory, labeled, unlabeled):
+    return added(memory, labeled, unlabeled) if product(labeled, unlabeled) >= 0 else labeled
 
 
-def added_less_what_opposes(labeled, unlabeled):
-    opposed = product(labeled, unlabeled)
+def added_less_what_opposes(memory, labeled, unlabeled):
+    """Added parts of the net follow both gradients."""
+    pairs = zip(labeled, memory["of the net"], strict=True)
+    anchor = [a if of_the_net else 0 * a for a, of_the_net in pairs]
+    opposed = product(anchor, unlabeled)
     if opposed < 0:
-        share = opposed / product(labeled, labeled)
-        unlabeled = [b - share * a for a, b in zip(labeled, unlabeled, strict=True)]
-    return added(labeled, unlabeled)
+        share = opposed / product(anchor, anchor)
+        unlabeled = [b - share * a for a, b in zip(anchor, unlabeled, strict=True)]
+    return added(memory, labeled, unlabeled)
 
 
-COMBINED = {"fix_a_step": added_if_they_agree, "ggr": added_less_what_opposes}
+filtered = ggr  # it changes which rows are seen, not how
+
+
+def pp_ssl_teach(model, module, average, batch, memory):
+    loss = 0
+    for fold in (0, 1):
+        answers = getattr(module, f"teacher{fold}")(batch.x)
+        rows = zip(answers, batch.y, batch.x_index, strict=True)
+        losses = [surprise(softmax(row), int(k)) for row, k, place in rows if place % 2 != fold]
+        loss = loss + (mean(losses) if losses else 0)
+    return loss, 0.0
+
+
+def pp_ssl(model, module, average, batch, memory):
+    teachers = [getattr(memory["after teach"], f"teacher{fold}") for fold in (0, 1)]
+    truth, imitated, taught = [], [], []
+    for row, k, place, answer in zip(
+        batch.x, batch.y, batch.x_index, probabilities(module, batch.x), strict=True
+    ):
+        label = int(teachers[int(place) % 2](row[None])[0].argmax())  # it has not seen the row
+        truth.append(surprise(answer, int(k)))
+        imitated.append(surprise(answer, label))
+    for row, answer in zip(batch.weak, probabilities(module, batch.weak), strict=True):
+        both = [softmax(teacher(row[None])[0]) for teacher in teachers]
+        taught.append(surprise(answer, int((both[0] + both[1]).argmax())))
+    return mean(truth), mean(taught) - mean(imitated)
+
+
+def ensemble_pseudo_labels_vote(model, module, average, batch, memory):
+    loss = 0
+    for k in range(model.voters):
+        voter = getattr(module, f"voter{k}")
+        loss = loss + supervised(voter, batch)
+    return loss, 0.0
+
+
+def ensemble_pseudo_labels(model, module, average, batch, memory):
+    voters = [getattr(memory["after vote"], f"voter{k}") for k in range(model.voters)]
+    loss = 0
+    for i, place in enumerate(batch.index):
+        row = memory["unlabeled"][place]
+        counts = torch.zeros(3, dtype=row.dtype)
+        for voter in voters:
+            counts[voter(row[None])[0].argmax()] += 1
+        for view in (batch.weak[i], batch.strong[i]):
+            loss = loss + crossed(softmax(counts), softmax(module(view[None])[0]))
+    return supervised(module, batch), loss / len(batch.index)
+
+
+def added_with_a_weight_found_online(memory, labeled, unlabeled):
+    share = memory.setdefault("lambda", 0.0)
+    gradient = [a + share * b for a, b in zip(labeled, unlabeled, strict=True)]
+    slope = 2 * float(product(gradient, unlabeled))
+    memory.setdefault("slopes", []).append(slope)
+    if slope:
+        rate = 1 / math.sqrt(2 * sum(past**2 for past in memory["slopes"]))
+        memory["lambda"] = min(1.0, max(0.0, share - rate * slope))
+    return gradient
+
+
+COMBINED = {
+    "fix_a_step": added_if_they_agree,
+    "ggr": added_less_what_opposes,
+    "pp_ssl": added_with_a_weight_found_online,
+}

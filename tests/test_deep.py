@@ -23,11 +23,14 @@ from robustssl import InputError, checks, registry
 from robustssl.algorithms import vat
 from robustssl.algorithms.ict import ICT
 from robustssl.algorithms.mean_teacher import MeanTeacher
+from robustssl.algorithms.pseudo_label import PseudoLabel
 from robustssl.algorithms.vat import adversarial
 from robustssl.cell import Cell
+from robustssl.checks import _gains as against
 from robustssl.checks import algorithms as contracts
 from robustssl.checks._contracts import verdicts
 from robustssl.checks._toys import blobs, moons, toy_data
+from robustssl.checks._worlds import WORLDS, moons_in_16_features
 from robustssl.data import ViewedRows
 from robustssl.deep import DeepClassifier, frozen, mse_loss
 from robustssl.deep import together as fitting
@@ -115,16 +118,69 @@ STEPS_OF = {
 
 @pytest.mark.parametrize("name", marked(DEEP, LONG))
 def test_every_algorithm_keeps_every_contract(name):
-    long = () if name in MECHANISMS or EVERYTHING else [contracts.is_not_worse_than_its_baseline]
+    long = [contracts.does_not_collapse_on_consistent_rows, contracts.every_option_does_something]
+    if name not in MECHANISMS and not EVERYTHING:
+        long.append(contracts.is_not_worse_than_its_baseline)
     for contract in (c for c in contracts.ALGORITHM if c not in long):
         spec = f"{name}[steps={STEPS_OF.get(contract, FEW)}]"
         learner = contracts.Learner(registry.canonical("algorithm", spec))
         assert {c: reason for c, reason in verdicts([contract], learner) if reason} == {}
 
 
+def keeps(contract, name):
+    ((_, reason),) = verdicts([contract], contracts.Learner(name))
+    assert reason is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SEMI)
+def test_no_method_collapses_but_those_that_say_so(name):
+    keeps(contracts.does_not_collapse_on_consistent_rows, name)
+    for world in WORLDS:
+        if world.__name__ in contracts.Learner(name).collapses:
+            assert against.collapse(name, world), f"remove the exemption of {name}"
+
+
+@pytest.mark.parametrize("name", marked(DEEP, set(DEEP) - {"supervised_net"}))
+def test_no_option_of_a_net_is_dead(name):
+    keeps(contracts.every_option_does_something, name)
+
+
+class OneClass(PseudoLabel):
+    """Learns from unlabeled rows that they are all of the first class."""
+
+    def loss(self, net, params, batch, state):
+        logits = net(params, batch.weak)
+        return (
+            torch.nn.functional.cross_entropy(net(params, batch.x), batch.y),
+            -100 * logits.log_softmax(-1)[:, 0].mean(),
+            state,
+        )
+
+
+def test_a_collapse_is_found(monkeypatch):
+    monkeypatch.setattr(against, "WORLDS", [moons_in_16_features])
+    learner = contracts.Learner("test_deep:OneClass[steps=60]")
+    ((_, reason),) = verdicts([contracts.does_not_collapse_on_consistent_rows], learner)
+    assert reason.startswith("on moons in 16 features it is at least 0.")
+    monkeypatch.setattr(OneClass, "collapses", {"moons_in_16_features": "made so"}, raising=False)
+    ((sentence, reason),) = verdicts([contracts.does_not_collapse_on_consistent_rows], learner)
+    assert (reason, "(exempt on moons in 16 features: made so)" in sentence) == (None, True)
+
+
+def test_a_world_that_cannot_be_had_is_not_called_checked(monkeypatch):
+    def vectors_of_images(seed):
+        raise robustssl.InputError("cifar10 cannot be fetched")
+
+    monkeypatch.setattr(against, "WORLDS", [vectors_of_images])
+    learner = contracts.Learner("fixmatch")
+    ((sentence, _),) = verdicts([contracts.does_not_collapse_on_consistent_rows], learner)
+    assert sentence.endswith("(not checked on vectors of images: cifar10 cannot be fetched)")
+
+
 @pytest.mark.parametrize("name", marked(SEMI, set(SEMI) - set(MECHANISMS)))
 def test_better_on_two_moons(name):
-    assert contracts.least_gain(name if EVERYTHING else MECHANISMS[name], moons) > 0
+    assert against.least_gain(name if EVERYTHING else MECHANISMS[name], moons) > 0
 
 
 def digits(seed):
@@ -143,7 +199,7 @@ BETTER_ON_DIGITS = {
 @pytest.mark.parametrize("name", SEMI)
 def test_on_digits_better_or_not_worse(name):
     least = 0 if name in BETTER_ON_DIGITS else -contracts.MARGIN
-    assert contracts.least_gain(name, digits) > least
+    assert against.least_gain(name, digits) > least
 
 
 # A preset without constants of its own is the algorithm as it is, which keeps every contract.
@@ -199,7 +255,7 @@ def test_stacked_is_alone_in_other_nets(net):
 
 
 def stack_of(model, X, y):
-    model._encode(X, y)
+    X, y = model._encode(X, y)
     problem = model._problem(X, y)
     return Training(model, inputs_of(X), 3).stack([problem])
 
@@ -222,6 +278,7 @@ ACTING = {
     "cafa": {"step": 0.1, "adversary": 1.0, "memory": 0.5},
     "mtcf": {"start": 0.4, "window": 2, "ratio": 2},
     "ggr": {"base": "fixmatch[threshold=0.4]"},
+    "filtered": {"base": "fixmatch[threshold=0.4]", "by": "knn"},
     "adamatch": {"memory": 0.5},
     "bidirectional_adaptation": {"bound": 2.0},
     "openmatch": {"start": 0.2, "threshold": 0.5, "agreement": 0.5, "learning_rate": 0.2},
@@ -278,45 +335,55 @@ def gradients(loss, parameters):
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 def test_the_engine_is_a_plain_loop(name, more, optimizer):
     """Compare it with the same method in plain_losses.py, on torch's own modules and optimizers."""
-    plain_loss = getattr(plain_losses, name, None)
-    assert plain_loss, f"add {name} to tests/plain_losses.py, written as plain loops over rows"
+    assert hasattr(plain_losses, name), (
+        f"add {name} to tests/plain_losses.py, written as plain loops over rows"
+    )
     steps = ENOUGH
     rate = {"sgd": 0.05, "adam": 1e-3}[optimizer]
     given = options(name, optimizer=optimizer, learning_rate=rate, steps=steps, device="cpu")
     model = registry.estimator(name, random_state=7, **{**given, **more})
     X, y = rows(7, 20)
-    seed = int(np.random.RandomState(7).randint(2**31))
-    torch.manual_seed(seed)
-    module = registry.net(model.net)((8,), 3)
-    if parts := model.parts(lambda: registry.net(model.net)((8,), 3), 8, 3):
-        module = Whole(module, parts)
-    module = module.double()
     stack = stack_of(registry.estimator(name, random_state=7, **{**given, **more}), X, y)
     stack.batches.put(stack.batches.draw())
     kinds = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
-    parameters = list(module.parameters())
-    extra = {"momentum": model.momentum} if optimizer == "sgd" else {}
-    plain = kinds[optimizer](parameters, lr=model.learning_rate, **extra)
     combined = plain_losses.COMBINED.get(name, plain_losses.added)
-    average, memory = Averaged(module), {"labeled": torch.from_numpy(X[y >= 0])}
-    for step in range(steps):
-        fields = {**stack.batches.at(torch.tensor([step])), "step": torch.tensor([step]).double()}
-        batch = Batch(**{key: value[0] for key, value in fields.items()})
-        average.take(module, step, model.ema)
-        for group in plain.param_groups:
-            turn = np.cos(7 * np.pi / 16 * step / steps) if model.schedule == "cosine" else 1.0
-            group["lr"] = model.learning_rate * turn
-        losses = plain_loss(model, module, average.module, batch, memory)
-        found = combined(*(gradients(loss, parameters) for loss in losses))
-        size = torch.cat([g.flatten() for g in found]).norm()
-        for p, g in zip(parameters, found, strict=True):
-            p.grad = g * min(1.0, float(model.clip / size))
-            if p.ndim > 1 and model.decay == "coupled":  # not a bias
-                p.grad += model.weight_decay * p.data
-            if p.ndim > 1 and model.decay == "decoupled":
-                p.data *= 1 - group["lr"] * model.weight_decay
-        plain.step()
-    average.take(module, steps, model.ema)
+    memory = {"labeled": torch.from_numpy(X[y >= 0]), "unlabeled": torch.from_numpy(X[y < 0])}
+    first = int(np.random.RandomState(7).randint(2**31))
+    for stage, loss_name in enumerate(model.stages):
+        plain_loss = getattr(plain_losses, name if loss_name == "loss" else f"{name}_{loss_name}")
+        last = stage + 1 == len(model.stages)
+        fresh = np.random.SeedSequence([first, stage + 1]).generate_state(1)[0]
+        torch.manual_seed(first if last else int(fresh))
+        module = registry.net(model.net)((8,), 3)
+        if parts := model.parts(lambda: registry.net(model.net)((8,), 3), 8, 3):
+            module = Whole(module, parts)
+        module = module.double()
+        parameters = list(module.parameters())
+        extra = {"momentum": model.momentum} if optimizer == "sgd" else {}
+        plain = kinds[optimizer](parameters, lr=model.learning_rate, **extra)
+        average = Averaged(module)
+        names = [n for n, _ in module.named_parameters()]
+        memory["of the net"] = [not parts or n.startswith("net.") for n in names]
+        for step in range(steps):
+            fields = stack.batches.at(torch.tensor([stage * steps + step]))
+            fields["step"] = torch.tensor([step]).double()
+            batch = Batch(**{key: value[0] for key, value in fields.items()})
+            average.take(module, step, model.ema)
+            for group in plain.param_groups:
+                turn = np.cos(7 * np.pi / 16 * step / steps) if model.schedule == "cosine" else 1.0
+                group["lr"] = model.learning_rate * turn
+            losses = plain_loss(model, module, average.module, batch, memory)
+            found = combined(memory, *(gradients(loss, parameters) for loss in losses))
+            size = torch.cat([g.flatten() for g in found]).norm()
+            for p, g in zip(parameters, found, strict=True):
+                p.grad = g * min(1.0, float(model.clip / size))
+                if p.ndim > 1 and model.decay == "coupled":  # not a bias
+                    p.grad += model.weight_decay * p.data
+                if p.ndim > 1 and model.decay == "decoupled":
+                    p.data *= 1 - group["lr"] * model.weight_decay
+            plain.step()
+        average.take(module, steps, model.ema)
+        memory[f"after {loss_name}"] = average.module
     model.fit(X, y)
     ours = model.model_.net.unpack(model.model_.params)
     for key, value in average.module.named_parameters():
@@ -358,7 +425,11 @@ def test_the_unlabeled_part_has_a_gradient(name):
     assert contracts.unlabeled_gradient(registry.estimator(name, **given)) > 0
 
 
-TRUSTING = {"ggr": {"base": "fixmatch[threshold=0.0]", "steps": 60}, "uasd": {"steps": 300}}
+TRUSTING = {
+    "ggr": {"base": "fixmatch[threshold=0.0]", "steps": 60},
+    "filtered": {"base": "fixmatch[threshold=0.0]", "steps": 60},
+    "uasd": {"steps": 300},
+}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -675,8 +746,8 @@ class Deaf(DeepClassifier):
         labeled, _, state = super().loss(net, params, batch, state)
         return labeled, net(params, batch.weak).square().mean(), state
 
-    def combine(self, labeled, unlabeled):
-        return labeled + 0 * unlabeled
+    def combine(self, labeled, unlabeled, state):
+        return labeled + 0 * unlabeled, state
 
 
 def test_two_gradients_can_be_combined():

@@ -1,4 +1,4 @@
-"""Co-training (Blum & Mitchell, 1998), on logistic regression."""
+"""Co-training (Blum & Mitchell, 1998, COLT), on logistic regression."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -13,42 +13,52 @@ from robustssl.spec import Count, Positive
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CoTraining(EncodedClassifier):
-    """Two learners, each on half of the features (a random half). In each round, each learner
-    labels for the other the unlabeled rows that it is surest of, `additions` of each class. The
+    """Two learners, each on half of the features, share one set of labeled rows. In each round both
+    label rows of a small pool of unlabeled ones: each the rows that it is surest of, `additions` of
+    each class. These join the labeled set, and rows drawn at random fill up the pool. The
     prediction is the product of their probabilities.
+
+    pool: the number of rows from which a round chooses. Without it the rows that join would be
+    those farthest from the boundary, which do not represent their class.
+
+    Departures: the learners are logistic regressions, as the baseline is, not naive Bayes; the two
+    halves of the features are drawn at random, since a dataset here does not come in two views; the
+    authors add 1 positive and 3 negative rows, in the ratio of their two classes, here it is the
+    same number of each class; of a row that both learners would label, the first learner's label is
+    taken, which the paper leaves open.
     """
 
     rounds: Count = 30
     additions: Count = 1
+    pool: Count = 75
     C: Positive = 1.0
     random_state: int | None = None
 
+    version = 2
     baseline = "supervised_logistic"
-    presets: ClassVar[dict[str, Preset]] = {
-        "paper": Preset("Blum and Mitchell 1998, section 6", {})
-    }
+    presets: ClassVar = {"paper": Preset("Blum and Mitchell, 1998, section 6: k = 30, u = 75", {})}
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
-        order = check_random_state(self.random_state).permutation(X.shape[1])
+        chance = check_random_state(self.random_state)
+        order = chance.permutation(X.shape[1])
         half = (X.shape[1] + 1) // 2
         views = order[:half], order[half:] if X.shape[1] > 1 else order
-        known = [codes.copy(), codes.copy()]
-        learners = [self._learner().fit(X[:, view], codes) for view in views]
+        known = codes.copy()
+        waiting = chance.permutation(np.flatnonzero(codes < 0))  # the pool is its beginning
         for _ in range(self.rounds):
-            for me, other in ((0, 1), (1, 0)):
-                free = np.flatnonzero(known[other] < 0)
-                if len(free):
-                    p = learners[me].predict_proba(X[np.ix_(free, views[me])])
+            learners = [self._matched(self.baseline).fit(X[:, view], known) for view in views]
+            for learner, view in zip(learners, views, strict=True):
+                pool = waiting[: self.pool]
+                pool = pool[known[pool] < 0]
+                if len(pool):
+                    p = learner.predict_proba(X[np.ix_(pool, view)])
                     for k in range(p.shape[1]):
                         mine = np.flatnonzero(p.argmax(1) == k)
                         surest = mine[np.argsort(-p[mine, k], kind="stable")[: self.additions]]
-                        known[other][free[surest]] = k
-            pairs = zip(views, known, strict=True)
-            learners = [self._learner().fit(X[:, view], y) for view, y in pairs]
+                        known[pool[surest]] = k
+            waiting = waiting[known[waiting] < 0]
+        learners = [self._matched(self.baseline).fit(X[:, view], known) for view in views]
         return _Product(learners, views)
-
-    def _learner(self) -> Any:
-        return self._matched(self.baseline)
 
 
 class _Product:

@@ -166,6 +166,7 @@ class Batches:
             **changed,
             "y": y,
             "index": drawn.get("unlabeled", drawn["labeled"]),
+            "x_index": drawn["labeled"],
             "rows": self.counts,
         }
 

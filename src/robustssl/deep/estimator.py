@@ -75,6 +75,11 @@ class NetClassifier(EncodedClassifier):
     refresh_every: ClassVar[int] = 0
     stages: ClassVar[tuple[str, ...]] = ("loss",)  # the loss of each stage; each trains a fresh net
 
+    @property
+    def asked(self) -> int:
+        """Unlabeled rows in a step."""
+        return int(self.batch * getattr(self, "ratio", 1))
+
     def init(self, params: Tensor, shape: Shape) -> State:
         """The state that the loss keeps from step to step, at the start. The loss also finds in it
         `average`, the averaged parameters, and `params`, the parameters in full precision.
@@ -211,11 +216,12 @@ class DeepClassifier(NetClassifier):
 
     baseline = "supervised_net"
 
-    def combine(self, labeled: Tensor, unlabeled: Tensor) -> Tensor:
-        """The gradient to follow, given those of both losses: their sum, which needs only one
-        backward pass, unless a method overrides this.
+    def combine(self, labeled: Tensor, unlabeled: Tensor, state: State) -> tuple[Tensor, State]:
+        """The gradient to follow, given those of both losses, and the next state: their sum, which
+        needs only one backward pass, unless a method overrides this. The state also holds
+        `backbone`, which is 1 for the parameters of the net and 0 for those of added parts.
         """
-        return labeled + unlabeled
+        return labeled + unlabeled, state
 
     @property
     def combines(self) -> bool:  # type: ignore[override]

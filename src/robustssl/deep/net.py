@@ -76,6 +76,11 @@ class Net:
             ]
             + [torch.zeros(self._sizes[-1])]
         )
+        own = [not isinstance(module, Whole) or n.startswith("net.") for n in self._names]
+        self.backbone = torch.cat(
+            [torch.full((n,), float(is_own)) for n, is_own in zip(sizes, own, strict=True)]
+            + [torch.zeros(self._sizes[-1])]
+        )
         self.has_statistics = any(isinstance(m, BatchNorm) for m in module.modules())
         self.plain = copy.copy(self)
         self.plain.dtype = self.plain.exact = torch.float64

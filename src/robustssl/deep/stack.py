@@ -35,7 +35,6 @@ class Stack:
         room: tuple[int, int] = (1, 1),
     ) -> None:
         self.model, self.views, self.height = model, views, len(problems)
-        self.asked = model.batch * getattr(model, "ratio", 1)  # unlabeled rows in a step
         self.device = device_of(model.device)
         precision = precision_of(model.precision, self.device)
         torch.backends.cuda.matmul.allow_tf32 = precision in ("tf32", "bf16")
@@ -55,6 +54,7 @@ class Stack:
         self.net = Net(nets[0], PRECISIONS[precision])
         exact = self.net.exact
         self.decays = self.net.decays.to(self.device, exact)
+        self.backbone = self.net.backbone.to(self.device, exact)
         self.starts = [
             torch.stack([self.net.pack(net) for net in fresh]).to(self.device, exact)
             for fresh in stages
@@ -66,7 +66,7 @@ class Stack:
         self.batches = Batches(
             problems,
             views,
-            (model.batch, self.asked),
+            (model.batch, model.asked),
             model.views,
             self._noise(problems[0]),
             self.net.prepare,
@@ -114,7 +114,7 @@ class Stack:
     def _noise(self, problem: Problem) -> Any:
         if self.model.noise is None:
             return None
-        shape = (self.asked, *self._one(problem).shape)
+        shape = (self.model.asked, *self._one(problem).shape)
         return lambda rng, steps: self.model.noise(rng, (steps, *shape))
 
     def _one(self, problem: Problem) -> Tensor:
@@ -146,15 +146,20 @@ class Stack:
         found: tuple[Tensor, Tensor, State] = self._mapped(of_one)(params, fields, state)
         return found
 
-    def gradient(self, params: Tensor, labeled: Tensor, unlabeled: Tensor) -> Tensor:
-        """The gradient of every model. The losses may be summed over models, since the loss of one
-        does not depend on the parameters of another.
+    def gradient(
+        self, params: Tensor, labeled: Tensor, unlabeled: Tensor, after: State
+    ) -> tuple[Tensor, State]:
+        """The gradient of every model, and its next state. The losses may be summed over models,
+        since the loss of one does not depend on the parameters of another.
         """
+        after = {name: after[name].detach() for name in self.state}
         if not self.model.combines:
-            return torch.autograd.grad((labeled + unlabeled).sum(), params)[0]
+            return torch.autograd.grad((labeled + unlabeled).sum(), params)[0], after
         (of_labeled,) = torch.autograd.grad(labeled.sum(), params, retain_graph=True)
         (of_unlabeled,) = torch.autograd.grad(unlabeled.sum(), params)
-        combined: Tensor = self._mapped(self.model.combine)(of_labeled, of_unlabeled)
+        state = {**after, "backbone": self.backbone.expand_as(of_labeled)}
+        combined: tuple[Tensor, State]
+        combined = self._mapped(self.model.combine)(of_labeled, of_unlabeled, state)
         return combined
 
     def unlabeled_gradient(self) -> Tensor:
@@ -172,9 +177,8 @@ class Stack:
         params = self.params.to(self.net.dtype).detach().requires_grad_()
         with torch.enable_grad():
             labeled, unlabeled, after = (forward or self.forward)(params)
-            gradient = self.gradient(params, labeled, unlabeled)
+            gradient, after = self.gradient(params, labeled, unlabeled, after)
         losses = torch.stack([labeled, unlabeled], 1).detach()
-        after = {name: after[name].detach() for name in self.state}
         with torch.no_grad():
             (update or self.update)(gradient, losses, after)
 

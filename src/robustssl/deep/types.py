@@ -43,6 +43,7 @@ class Batch:
     x_other: Any = None
     x_strong: Any = None
     noise: Any = None
+    x_index: Any = None  # the positions of the labeled rows among all labeled rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -115,6 +115,15 @@ def baseline_spec(spec: str, baseline: About) -> str:
     return spell(baseline.name, changed)
 
 
+def shares_baseline_with(spec: str, known: About) -> str | None:
+    """The method (a spec) that has the same baseline, if `baseline` names the option that holds it:
+    what is put in front of another method is judged by that method's baseline.
+    """
+    if known.baseline not in known.nested:
+        return None
+    return str(parse(spec)[1].get(known.baseline, known.options[known.baseline]))
+
+
 def method_of(spec: str) -> Method:
     """What the catalog knows of a method, given as a canonical spec; of one that is not built in,
     the spec alone.
@@ -122,14 +131,12 @@ def method_of(spec: str) -> Method:
     found = entry("algorithm", parse(spec)[0])
     if found is None:
         return Method(spec, spec)
-    baseline = entry("algorithm", found.baseline) if found.baseline else None
-    return Method(
-        name=spec,
-        spec=spec,
-        family=found.family,
-        supervised=found.supervised,
-        baseline=baseline_spec(spec, baseline) if baseline else None,
-    )
+    if (base := shares_baseline_with(spec, found)) is not None:
+        shared = method_of(base).baseline
+    else:
+        baseline = entry("algorithm", found.baseline) if found.baseline else None
+        shared = baseline_spec(spec, baseline) if baseline else None
+    return Method(spec, spec, family=found.family, supervised=found.supervised, baseline=shared)
 
 
 def data_kind(dataset: str) -> str:

@@ -18,7 +18,14 @@ from robustssl.cell import Cell, Versions, cell_key
 from robustssl.data import Dataset
 from robustssl.errors import InputError, unknown
 from robustssl.method import Method, Preset
-from robustssl.records.catalog import About, baseline_spec, composed_version, entry, parts_of
+from robustssl.records.catalog import (
+    About,
+    baseline_spec,
+    composed_version,
+    entry,
+    parts_of,
+    shares_baseline_with,
+)
 from robustssl.registry.trust import load_own
 from robustssl.spec import parse, spell, thing_of
 
@@ -280,10 +287,12 @@ def matched_baseline(spec: str) -> str | None:
     """The baseline that an algorithm names, with the options they share, as a spec; None for one
     that names none.
     """
-    baseline = about("algorithm", parse(spec)[0]).baseline
-    if baseline is None:
+    known = about("algorithm", parse(spec)[0])
+    if known.baseline is None:
         return None
-    return baseline_spec(spec, about("algorithm", baseline))
+    if (base := shares_baseline_with(spec, known)) is not None:
+        return matched_baseline(base)
+    return baseline_spec(spec, about("algorithm", known.baseline))
 
 
 def preset_values(name: str, which: str | None) -> dict[str, Any]:

@@ -25,7 +25,6 @@ from robustssl.algorithms.defixmatch import DeFixMatch
 from robustssl.algorithms.feature_dropout import FeatureDropout
 from robustssl.algorithms.mtcf import otsu
 from robustssl.algorithms.scarf import SCARF
-from robustssl.algorithms.uasd import UASD
 from robustssl.cell import Cell
 from robustssl.cli import app
 from robustssl.deep.net import Whole
@@ -111,27 +110,6 @@ def test_otsus_threshold_is_the_best_of_all(scores, count):
 @pytest.mark.parametrize("valid", [[True], [False], [True, *[False] * 4], [False] * 5])
 def test_otsus_threshold_of_less_than_two_rows_is_a_half(valid):
     assert float(otsu(torch.full((len(valid),), 0.3), torch.tensor(valid))) == 0.5
-
-
-def test_uasd_keeps_the_mean_of_all_answers_and_the_confidence_on_labeled_rows():
-    X, y = rows(0)
-    model = UASD(net="mlp[width=8]", batch=45, steps=9, start=1 / 3, precision="fp64", memory=0.0)
-    model.random_state = 0
-    stack = stack_of(model, X, y)
-    stack.batches.put(stack.batches.draw())
-    answers = []
-    for step in range(9):
-        batch = Batch(**{k: v[0] for k, v in stack.batches.at(stack.step_number).items()})
-        answer, strong = stack.net(stack.params[0], batch.weak, batch.x_strong)
-        if step >= 3:
-            order = batch.index.argsort(stable=True)
-            last = {int(i): p for i, p in zip(batch.index, answer.softmax(-1), strict=True)}
-            answers.append(torch.stack([last[i] for i in range(30)]))
-            assert len(order) == 45
-        sure = strong.softmax(-1).amax(-1).mean()
-        stack.step()
-        assert float(stack.state["threshold"][0]) == pytest.approx(float(sure), abs=1e-12)
-    assert (stack.state["q"][0] - torch.stack(answers).mean(0)).abs().max() < 1e-12
 
 
 def _plain_scores(name, module, x):

@@ -25,16 +25,8 @@ NEEDS = {  # files all of whose tests need a package that an installation withou
     "torch": [
         f"test_{name}.py"
         for name in (
-            *(
-                "banks",
-                "deep",
-                "gpu",
-                "image_encoders",
-                "nets",
-                "new_methods",
-                "one_after_the_other",
-            ),
-            *("resnet50", "robust", "views"),
+            *("banks", "deep", "gpu", "image_encoders", "nets", "one_after_the_other"),
+            *("new_methods", "open_set_methods", "resnet50", "robust", "views"),
         )
     ],
     "xgboost": ["test_algorithms.py"],

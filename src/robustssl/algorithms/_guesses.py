@@ -26,6 +26,19 @@ def one_against_all(logits: Tensor, y: Tensor) -> Tensor:
     return (mine + others).mean()
 
 
+def entropy(logits: Tensor) -> Tensor:
+    """The mean entropy of all detectors."""
+    o = logits.sigmoid()
+    return -(o * logsigmoid(logits) + (1 - o) * logsigmoid(-logits)).mean()
+
+
+def disagreement(one: Tensor, two: Tensor) -> Tensor:
+    """The mean over rows of the squared differences of all detectors in two views, both of o and of
+    1 - o.
+    """
+    return 2 * (one.sigmoid() - two.sigmoid()).square().sum(-1).mean()
+
+
 def mean_of(kept: Tensor, losses: Tensor) -> Tensor:
     """The mean of the losses of the rows that are kept; 0 if none is."""
     weight = kept.to(losses.dtype)

@@ -15,11 +15,13 @@ from robustssl.spec import Range
 Concentration = Annotated[float, Range(least=1e-6, most=1e6)]
 
 
-def draw(rng: np.random.Generator, alpha: float, steps: int, rows: int) -> npt.NDArray[np.float64]:
-    """For each row its share l ~ Beta(alpha, alpha), at least a half, and a random number whose
-    rank decides which row it is mixed with.
+def draw(
+    rng: np.random.Generator, alpha: float, steps: int, rows: int, shared: bool = False
+) -> npt.NDArray[np.float64]:
+    """For each row its share l ~ Beta(alpha, alpha), at least a half and perhaps shared by all rows
+    of a step, and a random number whose rank decides which row it is mixed with.
     """
-    share = rng.beta(alpha, alpha, (steps, rows))
+    share = np.broadcast_to(rng.beta(alpha, alpha, (steps, 1 if shared else rows)), (steps, rows))
     return np.stack([np.maximum(share, 1 - share), rng.random((steps, rows))], 1)
 
 

@@ -19,7 +19,7 @@ from robustssl.deep import (
     cross_entropy,
 )
 from robustssl.method import Preset
-from robustssl.spec import Decay, NotNegative
+from robustssl.spec import Count, Decay, NotNegative
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -30,18 +30,27 @@ class AdaMatch(DeepClassifier):
     a labeled row are drawn between those of a pass together with the unlabeled rows and those of a
     pass without them; the two differ in nets with batch normalisation.
 
-    memory: the decay of the averages of the two mean predictions.
+    memory: the decay of the mean prediction on labeled rows; the authors' .999 is for longer runs.
+    window: the number of latest batches that the mean prediction on unlabeled rows covers.
+
+    Departures: `memory`.
     """
 
     threshold: NotNegative = 0.9
     weight: NotNegative = 1.0
     memory: Decay = 0.99
+    window: Count = 128
+    ratio: Count = 3
 
-    targets: ClassVar[dict[str, str]] = {"distribution": "the abstract"}
+    version = 3
+    targets: ClassVar[dict[str, str]] = {
+        "consistent": "arXiv:2106.04732, abstract",
+        "distribution": "arXiv:2106.04732, abstract",
+    }
     views = ("weak", "strong", "x_strong")
     presets: ClassVar[dict[str, Preset]] = {
         "paper": Preset(
-            "google-research/adamatch: domain_adaptation/adamatch.py", {"ratio": 3, "memory": 0.999}
+            "google-research/adamatch: domain_adaptation/adamatch.py", {"memory": 0.999}
         )
     }
 
@@ -51,7 +60,7 @@ class AdaMatch(DeepClassifier):
 
     def init(self, params: Tensor, shape: Shape) -> State:
         even = params.new_full((shape.classes,), 1 / shape.classes)
-        return {"labeled": even, "unlabeled": even.clone()}
+        return {"labeled": even, "unlabeled": even.expand(self.window, -1)}
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
         x, x_strong, weak, strong = net(params, batch.x, batch.x_strong, batch.weak, batch.strong)
@@ -62,14 +71,15 @@ class AdaMatch(DeepClassifier):
 
         known, guess = logits[: len(x)].detach().softmax(-1), weak.detach().softmax(-1)
         here = torch.lerp(known.mean(0), state["labeled"], self.memory)
-        there = torch.lerp(guess.mean(0), state["unlabeled"], self.memory)
-        aligned = guess * here / there
-        aligned = aligned / aligned.sum(-1, keepdim=True)
-        trust = aligned.amax(-1) >= relative_threshold(self.threshold, known)
-        unlabeled = trust.to(strong.dtype) * cross_entropy(strong, aligned, reduction="none")
+        now = torch.arange(self.window, device=guess.device) == batch.step.remainder(self.window)
+        latest = torch.where(now[:, None], guess.mean(0), state["unlabeled"])
+        aligned = guess * (here + 1e-6) / (latest.mean(0) + 1e-6)
+        confidence, label = (aligned / aligned.sum(-1, keepdim=True)).max(-1)
+        trust = confidence >= relative_threshold(self.threshold, known)
+        unlabeled = trust.to(strong.dtype) * cross_entropy(strong, label, reduction="none")
         turn = torch.clamp(2 * math.pi * batch.step / self.steps, max=math.pi)
         weight = self.weight * (1 - torch.cos(turn)) / 2
-        after = {**state, "labeled": here, "unlabeled": there}
+        after = {**state, "labeled": here, "unlabeled": latest}
         return labeled, weight * unlabeled.mean(), after
 
 

@@ -2,68 +2,118 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import nn
 
-from robustssl.algorithms._guesses import trusted
-from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
+from robustssl.deep import (
+    Batch,
+    DeepClassifier,
+    Loss,
+    Net,
+    Rows,
+    Shape,
+    State,
+    Tensor,
+    cross_entropy,
+    one_hot,
+)
 from robustssl.method import Preset
-from robustssl.spec import NotNegative, Range
+from robustssl.spec import NotNegative
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BidirectionalAdaptation(DeepClassifier):
-    """Two nets. The first labels the unlabeled rows, so its labeled rows are weighted to resemble
-    the unlabeled ones; the second predicts, so the unlabeled rows it learns from are weighted to
-    resemble the labeled ones.
+    """Two nets, one after the other. The first adapts to the unlabeled rows, and then guesses their
+    labels: the maximum mean discrepancy of labeled and unlabeled rows, in a layer of 256 units
+    behind its features, is part of its loss. The second adapts to the labeled rows, and predicts:
+    it learns the guesses of the first, and weights each row by its own confidence in the guess,
+    divided by the mean confidence in guesses of that class, and by the share of the class among the
+    labels, divided by its share among the guesses.
 
-    bound: the largest weight. Weights match the means of the features within a batch (kernel mean
-    matching with a linear kernel).
+    transfer: the weight of the discrepancy in the first net. weight: that of the unlabeled rows in
+    the second one.
+
+    Departures: the second net lacks the layer of 256 units, since it is the net of the baseline;
+    predictions use BatchNorm statistics of all rows, not of the labeled rows alone.
     """
 
-    threshold: NotNegative = 0.95
-    weight: NotNegative = 1.0
-    bound: Annotated[float, Range(least=1)] = 10.0
+    transfer: NotNegative = 0.5
+    weight: NotNegative = 0.1
 
-    targets: ClassVar[dict[str, str]] = {"distribution": "the abstract"}
-    views = ("weak", "strong")
+    version = 3
+    targets: ClassVar[dict[str, str]] = {"distribution": "ICML 2023, abstract"}
+    views = ("weak",)
+    stages = ("adapt", "loss")
     presets: ClassVar[dict[str, Preset]] = {
-        "paper": Preset("YGZWQZD/Bidirectional-Adaptation: Algorithm/BDA.py", {"ratio": 7})
+        "paper": Preset("YGZWQZD/Bidirectional-Adaptation: BDA.py", {})
     }
 
     def parts(
         self, build: Callable[[], nn.Module], features: int, classes: int
     ) -> dict[str, nn.Module]:
-        return {"labeler": build()}
+        layer = nn.Sequential(nn.Linear(features, 256), nn.ReLU())
+        return {"shared": layer, "labeler": nn.Linear(256, classes)}
+
+    def init(self, params: Tensor, shape: Shape) -> State:
+        """The guesses of the first net, the weight of each class that follows from them, and the
+        number and the sum of the second net's confidences in them, by class.
+        """
+        none = params.new_zeros(shape.classes)
+        guesses = params.new_zeros((shape.rows, shape.classes))
+        return {"guesses": guesses, "classes": none, "count": none, "sum": none}
+
+    def adapt(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
+        x, u = shared(net, params, batch.x), shared(net, params, batch.weak)
+        labeled = cross_entropy(net.part("labeler", params, x), batch.y)
+        return labeled, self.transfer * discrepancy(x, u), state
+
+    def handover(self, net: Net, params: Tensor, rows: Rows, state: State) -> State:
+        guesses = net.part("labeler", params, shared(net, params, rows.unlabeled)).softmax(-1)
+        guessed = one_hot(guesses.argmax(-1), guesses)[: rows.count].sum(0)
+        labels = one_hot(rows.y, guesses)[: rows.labels].mean(0)
+        return {
+            **state,
+            "guesses": guesses,
+            "classes": labels * rows.count / guessed.clamp(min=1),
+        }
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
-        x, weak, strong = net.part("labeler.features", params, batch.x, batch.weak, batch.strong)
-        to_there = matching(x.detach(), weak.detach(), self.bound)
-        x, weak, strong = net.part("labeler.head", params, x, weak, strong)
-        taught = (to_there * cross_entropy(x, batch.y, reduction="none")).mean()
-        taught_itself = trusted(weak, strong, self.threshold).mean()
+        labeled = cross_entropy(net(params, batch.x), batch.y)
+        u = net(params, batch.weak)
+        guess = state["guesses"][batch.index]
+        label = guess.argmax(-1)
+        confidence = u.detach().softmax(-1).gather(1, label[:, None])[:, 0]
+        own = one_hot(label, u)
+        count = state["count"] + own.sum(0)
+        total = state["sum"] + confidence @ own
+        least = torch.finfo(u.dtype).tiny  # a confidence may be 0
+        weight = confidence / (total / count.clamp(min=1)).clamp(min=least)[label]
+        weight = weight / weight.mean().clamp(min=least) * state["classes"][label]
+        unlabeled = (weight * cross_entropy(u, guess, reduction="none")).mean()
+        return labeled, self.weight * unlabeled, {**state, "count": count, "sum": total}
 
-        features = net.part("net.features", frozen(params), batch.x, batch.weak)
-        to_here = matching(features[1], features[0], self.bound)
-        known, answer = net(params, batch.x, batch.strong)
-        learned = (to_here * trusted(weak, answer, self.threshold)).mean()
-        labeled = taught + cross_entropy(known, batch.y)
-        return labeled, self.weight * (taught_itself + learned), state
+
+def shared(net: Net, params: Tensor, rows: Tensor) -> Tensor:
+    """The features of the first net in which labeled and unlabeled rows resemble each other."""
+    features: Tensor = net.part("shared", params, net.part("net.features", params, rows))
+    return features
 
 
-def matching(rows: Tensor, others: Tensor, bound: float, steps: int = 50) -> Tensor:
-    """Weights in [0, bound] that bring the mean of the rows closest to the mean of the others, and
-    their own mean close to 1: projected gradient descent on |mean(w z) - mean(z')|^2 + c (mean(w) -
-    1)^2, where c is the mean of |z|^2.
+def discrepancy(x: Tensor, u: Tensor) -> Tensor:
+    """The squared maximum mean discrepancy of two sets of rows. The kernel is a sum of five
+    exp(-d / b), where d is the squared distance of two rows and b its mean over all pairs, times
+    1/4, 1/2, 1, 2 and 4.
     """
-    size = rows.square().sum(-1).mean().sqrt().clamp(min=1e-6)
-    one = torch.ones_like(rows[:, :1])
-    rows, goal = torch.cat([rows, size * one], 1), torch.cat([others.mean(0), size[None]])
-    rate = len(rows) / rows.square().sum()
-    weights = torch.ones_like(rows[:, 0])
-    for _ in range(steps):
-        off = (weights[:, None] * rows).mean(0) - goal
-        weights = (weights - rate * (rows @ off)).clamp(0, bound)
-    return weights
+    rows = torch.cat([x, u])
+    rows = rows - rows.mean(0)  # distances stay as they are, and are rounded less
+    squares = rows.square().sum(-1)
+    distance = (squares[:, None] + squares - 2 * rows @ rows.T).clamp(min=0)
+    pairs = len(rows) * (len(rows) - 1)
+    width = (distance.detach().sum() / pairs).clamp(min=1e-12)  # of rows that are all the same
+    kernel = sum(torch.exp(-distance / (width * 2.0**k)) for k in range(-2, 3))
+    of_x, of_u = kernel.split([len(x), len(u)])  # type: ignore[union-attr]
+    within = of_x[:, : len(x)].mean() + of_u[:, len(x) :].mean()
+    found: Tensor = within - 2 * of_x[:, len(x) :].mean()
+    return found

@@ -6,7 +6,7 @@ from typing import ClassVar
 from robustssl.algorithms._guesses import trusted
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
 from robustssl.method import Preset
-from robustssl.spec import NotNegative
+from robustssl.spec import Count, NotNegative
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -14,19 +14,20 @@ class DeFixMatch(DeepClassifier):
     """FixMatch's loss U on unlabeled rows minus the same loss on labeled rows, a difference with
     mean zero if both come from one distribution: (CE(w(x)) + CE(s(x))) / 2 + weight (U(u) - U(x)).
     It may be negative, and is not cut off at 0, which would bring back the bias that it removes.
+
+    Departures: none.
     """
 
     threshold: NotNegative = 0.95
     weight: NotNegative = 0.5
+    ratio: Count = 7
 
     targets: ClassVar[dict[str, str]] = {
-        "distribution": "the abstract",
-        "feature": "the abstract",
-        "label": "the abstract",
+        "consistent": "arXiv:2203.07512, section 3: labels are missing completely at random"
     }
     views = ("weak", "strong", "x_strong")
     presets: ClassVar[dict[str, Preset]] = {
-        "paper": Preset("HugoSchmutz/DeFixmatch: README.md", {"ratio": 7})
+        "paper": Preset("HugoSchmutz/DeFixmatch: README.md and train.py", {})
     }
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:

@@ -21,7 +21,7 @@ from robustssl.deep import (
     one_hot,
 )
 from robustssl.method import Preset
-from robustssl.spec import NotNegative, Positive
+from robustssl.spec import Count, NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -29,22 +29,25 @@ class FixAStep(DeepClassifier):
     """FixMatch in which labeled rows are mixed with as many unlabeled ones, and the unlabeled
     gradient is dropped in every step in which it opposes the labeled one.
 
-    alpha: of the Beta distribution of the mixtures. The authors' .5 is for images; mixing the rows
-    of a table that much gives rows unlike any other.
+    alpha: of the Beta distribution of the mixtures.
+
+    Departures: none.
     """
 
     threshold: NotNegative = 0.95
     weight: NotNegative = 1.0
-    alpha: _mixing.Concentration = 0.1
+    alpha: _mixing.Concentration = 0.5
     temperature: Positive = 0.5
+    ratio: Count = 7
 
-    targets: ClassVar[dict[str, str]] = {"label": "the abstract"}
+    targets: ClassVar[dict[str, str]] = {"label": "arXiv:2208.11870, abstract"}
     views = ("weak", "other", "strong")
     presets: ClassVar[dict[str, Preset]] = {
-        "paper": Preset("tufts-ml/fix-a-step: runs/CIFAR10", {"ratio": 7, "alpha": 0.5}),
-        "reference": Preset(
-            "YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/Fix_A_Step.py", {"ratio": 7, "alpha": 0.75}
+        "paper": Preset(
+            "tufts-ml/fix-a-step: runs/CIFAR10, nlabels4000/FM_FixAStep",
+            {},
         ),
+        "reference": Preset("YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/Fix_A_Step.py", {"alpha": 0.75}),
     }
 
     def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float64]:

@@ -17,7 +17,7 @@ from robustssl.deep import (
     frozen,
 )
 from robustssl.method import Preset
-from robustssl.spec import NotNegative, Positive
+from robustssl.spec import Count, NotNegative
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -26,18 +26,18 @@ class FlexMatch(DeepClassifier):
     threshold beta / (2 - beta) with beta_c = n_c / max(max n, rows without a confident guess),
     where n_c counts the rows whose last confident guess was c. All thresholds are 0 at the start,
     so every guess is trusted then.
+
+    Departures: none.
     """
 
     threshold: NotNegative = 0.95
     weight: NotNegative = 1.0
-    warmup: Positive = 0.4
+    ratio: Count = 7
 
     views = ("weak", "strong")
     presets: ClassVar[dict[str, Preset]] = {
-        "paper": Preset("microsoft/Semi-supervised-learning: config", {"ratio": 7, "warmup": 1e-9}),
-        "reference": Preset(
-            "YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/FlexMatch.py", {"ratio": 7, "warmup": 1e-9}
-        ),
+        "paper": Preset("microsoft/Semi-supervised-learning: config/classic_cv/flexmatch", {}),
+        "reference": Preset("YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/FlexMatch.py", {}),
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:
@@ -57,7 +57,6 @@ class FlexMatch(DeepClassifier):
         beta = counts / torch.maximum(counts.max(), batch.rows - counts.sum())
         trusted = (confidence >= self.threshold * (beta / (2 - beta))[label]).to(strong.dtype)
         unlabeled = trusted * cross_entropy(strong, label, reduction="none")
-        weight = self.weight * self.ramp(batch, self.warmup)
         known = torch.where(confidence >= self.threshold, label, state["guesses"][batch.index])
         after = {**state, "guesses": state["guesses"].scatter(0, batch.index, known)}
-        return cross_entropy(labeled, batch.y), weight * unlabeled.mean(), after
+        return cross_entropy(labeled, batch.y), self.weight * unlabeled.mean(), after

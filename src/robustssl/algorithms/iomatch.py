@@ -17,10 +17,9 @@ from robustssl.deep import (
     State,
     Tensor,
     cross_entropy,
-    frozen,
 )
 from robustssl.method import Preset
-from robustssl.spec import Count, Decay, NotNegative, Share
+from robustssl.spec import Count, NotNegative, Share
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -30,22 +29,32 @@ class IOMatch(DeepClassifier):
     outliers, which an open head learns on the strong view. The closed head learns confident guesses
     of rows that are more probably inliers than outliers.
 
+    width: of the projection that the detector and the open head see.
+    queue: the number of batches whose mean guess is aligned.
     start: the share of the steps before the open head learns from unlabeled rows.
-    memory: the decay of the mean prediction; the authors take the mean of their last 128 batches.
+
+    Departures: a detector is the sigmoid of one logit, not the softmax of two; guesses are aligned
+    as in the authors' runs on CIFAR-100, while those on CIFAR-10 do not align them.
     """
 
+    ratio: Count = 7
     threshold: NotNegative = 0.95
     open_threshold: NotNegative = 0.5
     weight: NotNegative = 1.0
     open_weight: NotNegative = 1.0
     width: Count = 128
-    start: Share = 0.1
-    memory: Decay = 0.99
+    queue: Count = 128
+    start: Share = 1 / 256
 
-    targets: ClassVar[dict[str, str]] = {"label": "the abstract"}
+    version = 3
+    targets: ClassVar[dict[str, str]] = {"label": "arXiv:2308.13168, abstract"}
     views = ("weak", "strong")
     presets: ClassVar[dict[str, Preset]] = {
-        "paper": Preset("nukezil/IOMatch: config", {"ratio": 7, "start": 1 / 256, "memory": 0.992})
+        "paper": Preset(
+            "nukezil/IOMatch: config/openset_cv/iomatch/iomatch_cifar100_200_0.yaml, "
+            "semilearn/algorithms/iomatch/iomatch.py",
+            {},
+        )
     }
 
     def parts(
@@ -53,38 +62,37 @@ class IOMatch(DeepClassifier):
     ) -> dict[str, nn.Module]:
         return {
             "projection": nn.Sequential(
-                nn.Linear(features, self.width), nn.ReLU(), nn.Linear(self.width, self.width)
+                nn.Linear(features, features), nn.ReLU(), nn.Linear(features, self.width)
             ),
-            "detector": nn.Linear(self.width, classes),
+            "detector": nn.Linear(self.width, classes, bias=False),
             "open": nn.Linear(self.width, classes + 1),
         }
 
     def init(self, params: Tensor, shape: Shape) -> State:
-        return {"p": params.new_full((shape.classes,), 1 / shape.classes)}
+        """The mean guess of each of the last batches; 0 for those to come."""
+        return {"p": params.new_zeros((self.queue, shape.classes))}
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
-        z, strong = net.part("net.features", params, batch.x, batch.strong)
-        projected, strong_projected = net.part("projection", params, z, strong)
-        labeled = cross_entropy(net.part("net.head", params, z), batch.y)
-        labeled = labeled + one_against_all(net.part("detector", params, projected), batch.y)
+        z = net.part("net.features", params, batch.x, batch.weak, batch.strong)
+        x, weak, strong = net.part("net.head", params, *z)
+        projected, weak_projected, strong_projected = net.part("projection", params, *z)
+        known, found = net.part("detector", params, projected, weak_projected)
+        labeled = cross_entropy(x, batch.y) + one_against_all(known, batch.y)
 
-        still = frozen(params)
-        weak = net.part("net.features", still, batch.weak)
-        guess = net.part("net.head", still, weak).softmax(-1)
-        p = torch.lerp(guess.mean(0), state["p"], self.memory)
-        guess = guess / p
+        guess = weak.detach().softmax(-1)
+        place = batch.step.remainder(self.queue).long().expand(1)
+        p = state["p"].index_copy(0, place, guess.mean(0, keepdim=True))
+        guess = guess / (p.mean(0) + 1e-6)
         guess = guess / guess.sum(-1, keepdim=True)
-        o = net.part("detector", still, net.part("projection", still, weak)).sigmoid()
+        o = found.detach().sigmoid()
         out = (guess * (1 - o)).sum(-1)
         target = torch.cat([guess * o, out[:, None]], -1)
 
-        closed = cross_entropy(net.part("net.head", params, strong), guess, reduction="none")
+        closed = cross_entropy(strong, guess, reduction="none")
         trust = (out < 0.5) & (guess.amax(-1) >= self.threshold)
-        opened = net.part("open", params, strong_projected)
-        opened = cross_entropy(opened, target, reduction="none")
-        open_trust = (target.amax(-1) >= self.open_threshold) & (
-            batch.step >= self.start * self.steps
-        )
+        opened = cross_entropy(net.part("open", params, strong_projected), target, reduction="none")
+        begun = batch.step >= self.start * self.steps
+        open_trust = begun & (target.amax(-1) >= self.open_threshold)
         unlabeled = self.weight * (trust * closed).mean()
         unlabeled = unlabeled + self.open_weight * (open_trust * opened).mean()
         return labeled, unlabeled, {**state, "p": p}

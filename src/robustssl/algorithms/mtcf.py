@@ -33,31 +33,27 @@ from robustssl.spec import Count, NotNegative, Positive, Share
 class MTCF(DeepClassifier):
     """A second head g says whether a row resembles the labeled ones. Its target is 1 for a labeled
     row; for an unlabeled row it is 0 at first, and later the mean of what g said at the row's
-    latest visits. MixMatch sees the rows whose mean is above the threshold that separates these
+    latest visits. MixMatch sees the rows whose mean is at least the threshold that separates these
     means best (Otsu).
 
-    start: the share of the steps in which g learns alone. The default is none: in a short run the
-    net does not recover from it.
-    window: the number of visits that a row's mean covers, and that its target stays 0. The authors'
-    10 would be most of a short run.
-    alpha: of the Beta distribution of the mixtures. The authors' .75 is for images; mixing the rows
-    of a table that much gives rows unlike any other.
+    start: the share of the steps in which g learns alone.
+    warmup: the share of the steps, after those of `start`, in which the weight rises.
+    window: the number of visits that a row's mean covers, and that its target stays 0.
     """
 
-    weight: NotNegative = 10.0
-    alpha: _mixing.Concentration = 0.1
+    weight: NotNegative = 75.0
+    alpha: _mixing.Concentration = 0.75
     temperature: Positive = 0.5
-    start: Share = 0.0
-    window: Count = 3
-    warmup: Positive = 0.4
+    start: Share = 0.09
+    warmup: Positive = 1 / 64
+    window: Count = 1
 
     targets: ClassVar[dict[str, str]] = {"label": "the abstract"}
     views = ("weak", "other")
     refresh_every = 10
     presets: ClassVar[dict[str, Preset]] = {
         "paper": Preset(
-            "YU1ut/Multi-Task-Curriculum-Framework-for-Open-Set-SSL: train_multi.py",
-            {"weight": 75.0, "alpha": 0.75, "window": 10, "start": 0.1},
+            "YU1ut/Multi-Task-Curriculum-Framework-for-Open-Set-SSL: train_multi.py", {"window": 10}
         )
     }
 
@@ -67,16 +63,17 @@ class MTCF(DeepClassifier):
         return {"g": nn.Linear(features, 1)}
 
     def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float64]:
-        return _mixing.draw(rng, self.alpha, size[0], self.batch + 2 * size[1])
+        return _mixing.draw(rng, self.alpha, size[0], self.batch + 2 * size[1], shared=True)
 
     def init(self, params: Tensor, shape: Shape) -> State:
-        """What g said about every row at its latest visits, the number of visits, and Otsu's
-        threshold.
+        """What g said about every row at its latest visits, the number of visits, Otsu's threshold
+        and the number of labeled rows.
         """
         return {
             "said": params.new_zeros(shape.rows, self.window),
             "visits": torch.zeros(shape.rows, dtype=torch.long, device=params.device),
             "threshold": params.new_tensor(0.5),
+            "labels": params.new_tensor(0.0),
         }
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
@@ -97,11 +94,13 @@ class MTCF(DeepClassifier):
         )
         logits, count = net(params, rows), len(batch.y)
         differs = ((logits[count:].softmax(-1) - targets[count:]) ** 2).mean(-1)
-        begun = (batch.step >= self.start * self.steps).to(logits.dtype)
-        weight = self.weight * begun * self.ramp(batch, self.warmup)
+        since = batch.step - self.start * self.steps
+        begun = (since >= 0).to(logits.dtype)
+        weight = self.weight * (since / (self.warmup * self.steps)).clamp(0, 1)
+        share = state["labels"] / (state["labels"] + batch.rows)  # of labeled rows among all
         labeled = begun * cross_entropy(logits[:count], targets[:count])
-        labeled = labeled + binary(member, torch.ones_like(member))
-        unlabeled = binary(other, waited * lately)
+        labeled = labeled + share * binary(member, torch.ones_like(member))
+        unlabeled = (1 - share) * binary(other, waited * lately)
         unlabeled = unlabeled + weight * mean_of(all_kept[count:], differs)
 
         place = visits.remainder(self.window)[:, None]
@@ -116,7 +115,8 @@ class MTCF(DeepClassifier):
     def refresh(self, net: Net, params: Tensor, rows: Rows, state: State) -> State:
         met = torch.arange(len(state["visits"]), device=params.device) < rows.count
         lately = self._mean(state["said"], state["visits"])
-        return {**state, "threshold": otsu(lately, met & (state["visits"] > 0))}
+        threshold = otsu(lately, met & (state["visits"] > 0))
+        return {**state, "threshold": threshold, "labels": rows.labels.to(threshold.dtype)}
 
     def _mean(self, said: Tensor, visits: Tensor) -> Tensor:
         return said.sum(-1) / visits.clamp(1, self.window)

@@ -6,9 +6,15 @@ from typing import ClassVar
 
 import torch
 from torch import nn
-from torch.nn.functional import logsigmoid
 
-from robustssl.algorithms._guesses import accepted, mean_of, one_against_all, trusted
+from robustssl.algorithms._guesses import (
+    accepted,
+    disagreement,
+    entropy,
+    mean_of,
+    one_against_all,
+    trusted,
+)
 from robustssl.deep import (
     Batch,
     DeepClassifier,
@@ -20,7 +26,7 @@ from robustssl.deep import (
     frozen,
 )
 from robustssl.method import Preset
-from robustssl.spec import NotNegative, Share
+from robustssl.spec import Count, NotNegative, Share
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -29,54 +35,48 @@ class OpenMatch(DeepClassifier):
     the rows for which the detector of the guessed class says yes: o > 1/2. On unlabeled rows o is
     trained to be certain (entropy) and equal in two views (agreement).
 
-    start: the share of the steps before FixMatch begins. Rows are accepted in every step, by the
-    averaged parameters, not once an epoch: short runs have few epochs.
-    entropy, agreement: two noisy views of a table's row differ less than those of an image, so
-    agreement weighs more than the authors' and entropy less.
+    start: the share of the steps before FixMatch begins. The averaged parameters say which rows it
+    sees.
+
+    Departures: rows are accepted in every step and not once an epoch, since an epoch, 1/512 of the
+    authors' steps, is about one step here; the accepted rows of a batch are averaged, where the
+    authors fill a batch with accepted rows; a detector is the sigmoid of one logit, not the softmax
+    of two.
     """
 
+    ratio: Count = 2
     threshold: NotNegative = 0.0
     weight: NotNegative = 1.0
-    entropy: NotNegative = 0.01
-    agreement: NotNegative = 20.0
-    start: Share = 0.1
+    entropy: NotNegative = 0.1
+    agreement: NotNegative = 0.5
+    start: Share = 10 / 512
 
-    targets: ClassVar[dict[str, str]] = {"label": "the abstract"}
-    views = ("weak", "other", "strong", "x_strong")
+    version = 3
+    targets: ClassVar[dict[str, str]] = {"label": "arXiv:2105.14148, abstract"}
+    views = ("weak", "other", "strong", "x_other")
     presets: ClassVar[dict[str, Preset]] = {
-        "paper": Preset(
-            "VisionLearningGroup/OP_Match: run_cifar10.sh",
-            {"ratio": 2, "start": 10 / 512, "entropy": 0.1, "agreement": 0.5},
-        )
+        "paper": Preset("VisionLearningGroup/OP_Match: run_cifar10.sh, utils/parser.py", {})
     }
 
     def parts(
         self, build: Callable[[], nn.Module], features: int, classes: int
     ) -> dict[str, nn.Module]:
-        return {"detector": nn.Linear(features, classes)}
+        return {"detector": nn.Linear(features, classes, bias=False)}
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
-        views = (batch.x, batch.x_strong, batch.weak, batch.other, batch.strong)
-        z = net.part("net.features", params, *views)
-        x, x_strong, weak, strong = net.part("net.head", params, z[0], z[1], z[2], z[4])
-        detected = net.part("detector", params, *z[:4])
-        labeled = (cross_entropy(x, batch.y) + cross_entropy(x_strong, batch.y)) / 2
-        both = torch.cat([batch.y, batch.y])
-        labeled = labeled + one_against_all(torch.cat(detected[:2]), both)
-        one, two = detected[2].sigmoid(), detected[3].sigmoid()
-        unsure = (entropy(detected[2]) + entropy(detected[3])) / 2
-        differs = 2 * ((one - two) ** 2).sum(-1).mean()  # for o and for 1 - o
+        x, both = torch.cat([batch.x, batch.x_other]), torch.cat([batch.y, batch.y])
+        z = net.part("net.features", params, x, batch.weak, batch.other)
+        known, one, two = net.part("detector", params, *z)
+        labeled = cross_entropy(net.part("net.head", params, z[0]), both)
+        labeled = labeled + one_against_all(known, both)
+        unsure = (entropy(one) + entropy(two)) / 2
+        detector = self.entropy * unsure + self.agreement * disagreement(one, two)
+
+        weak, strong = net(params, batch.weak, batch.strong)
         inside = accepted(net, frozen(state["average"]), batch.weak) > 0.5
         begun = batch.step >= self.start * self.steps
         fixed = mean_of(inside & begun, trusted(weak, strong, self.threshold))
-        unlabeled = self.entropy * unsure + self.agreement * differs + self.weight * fixed
-        return labeled, unlabeled, state
+        return labeled, detector + self.weight * fixed, state
 
     def inconsistency(self, net: Net, params: Tensor, rows: Tensor) -> Tensor:
         return 1 - accepted(net, params, rows)
-
-
-def entropy(logits: Tensor) -> Tensor:
-    """The mean entropy of all detectors."""
-    o = logits.sigmoid()
-    return -(o * logsigmoid(logits) + (1 - o) * logsigmoid(-logits)).mean()

@@ -22,17 +22,23 @@ from robustssl.spec import NotNegative, Positive
 class PiModel(DeepClassifier):
     """Two weak views of a row should get the same prediction: CE + weight r MSE(p(w(u)), sg
     p(w'(u))), where r is a ramp and sg stops the gradient.
+
+    weight: the authors multiply 100 by the share of labeled rows, and divide the cross-entropy by
+    all rows of a batch; here both losses are means over their own rows.
+
+    Departures: the gradient flows through one of the two views; the rows that must agree are the
+    unlabeled ones, not the labeled ones as well; no dropout in the views.
     """
 
-    weight: NotNegative = 10.0
-    warmup: Positive = 0.4
+    weight: NotNegative = 100.0
+    warmup: Positive = 80 / 300
 
     views = ("weak", "other")
     presets: ClassVar[dict[str, Preset]] = {
-        "paper": Preset(
-            "smlaine2/tempens: config.py", {"weight": 8.0}
-        ),  # 100 times the share of labeled rows, 4,000 of 50,000 images
-        "reference": Preset("YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/PiModel.py", {}),
+        "paper": Preset("smlaine2/tempens: config.py and train.py", {}),
+        "reference": Preset(
+            "YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/PiModel.py", {"weight": 10.0, "warmup": 0.4}
+        ),
     }
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:

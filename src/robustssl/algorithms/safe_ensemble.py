@@ -19,17 +19,19 @@ class SafeEnsemble(EncodedClassifier):
 
     Its squared error on these rows is at most that of the baseline if the truth is a mixture of the
     p_i. Other rows are predicted by the same mixture of the learners.
+
+    Departures: the learners are three of this package, not the same learner on several graphs or
+    samples; rows that were not in the training set are predicted, by the mixture.
     """
 
     C: Positive = 1.0
 
     baseline = "supervised_logistic"
+    version = 2
     presets: ClassVar[dict[str, Preset]] = {"paper": Preset("Li, Guo and Zhou 2019, section 4", {})}
     members = ("self_training", "label_spreading", "ssgmm")
     targets: ClassVar[dict[str, str]] = {
-        "distribution": "the abstract",
-        "feature": "the abstract",
-        "label": "the abstract",
+        "consistent": "Li, Guo and Zhou 2019, abstract: not worse than the labeled rows alone"
     }
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:

@@ -22,23 +22,22 @@ class SCARF(DeepClassifier):
     drawn at random (InfoNCE); after that, only the labels are learned.
 
     corruption: the probability that a feature is taken from another row of the batch. All features
-    may be taken, since it is not known which ones will be missing. The authors take .6, at
-    temperature 1, for many epochs.
+    may be taken, since it is not known which ones will be missing.
     start: the share of the steps before labels are learned.
+
+    Departures: half of the steps for each part, where the authors stop each by validation rows; the
+    features are those of the budget's net; corrupted features come from rows of the same batch.
     """
 
     weight: NotNegative = 1.0
-    corruption: Share = 0.3
-    temperature: Positive = 0.3
-    start: Annotated[float, Range(least=0, below=1)] = 0.3
+    corruption: Share = 0.6
+    temperature: Positive = 1.0
+    start: Annotated[float, Range(least=0, below=1)] = 0.5
 
-    targets: ClassVar[dict[str, str]] = {"feature": "the abstract"}
     takes = frozenset({"table", "vectors"})
     views = ("weak",)
     presets: ClassVar[dict[str, Preset]] = {
-        "paper": Preset(
-            "arXiv:2106.15147, section 4", {"corruption": 0.6, "temperature": 1.0, "start": 0.5}
-        )
+        "paper": Preset("arXiv:2106.15147, section 4 and appendix", {}),
     }
 
     def parts(

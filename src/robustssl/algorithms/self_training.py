@@ -15,6 +15,8 @@ from robustssl.spec import Count, Positive, Range
 class SelfTraining(EncodedClassifier):
     """Fit, label the unlabeled rows with confident guesses, and fit again, until no confident guess
     is left.
+
+    Departures: the learner is logistic regression; threshold and rounds are scikit-learn's.
     """
 
     threshold: Annotated[float, Range(least=0, below=1)] = 0.75

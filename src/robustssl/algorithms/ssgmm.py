@@ -18,9 +18,10 @@ class SSGMM(EncodedClassifier):
     covariances are computed from the weights and the weights from them, in turn, until the shares
     change by less than tol.
 
-    covariance, shrinkage: as in supervised_gaussian. The authors had enough rows to do without a
-    prior; here five labels in thirteen dimensions would give singular covariances. Its influence
-    falls as rows are added.
+    covariance, shrinkage: as in supervised_gaussian.
+
+    Departures: covariances have a prior, whose influence falls as rows are added; without one, five
+    labels in thirteen dimensions give singular covariances.
     """
 
     covariance: Covariance = "full"

@@ -22,20 +22,25 @@ from robustssl.spec import Decay, NotNegative, Positive
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class TemporalEnsembling(DeepClassifier):
-    """Agree with the average of past predictions for the same row: Z <- decay Z + (1 - decay)
-    p(w(u)) at every visit of a row, and CE + weight r MSE(p(w(u)), Z / (1 - decay^visits)), where r
-    is a ramp.
+    """Agree with the average of past predictions for the same row: Z <- memory Z + (1 - memory)
+    p(w(u)) at every visit of a row, and CE + weight r MSE(p(w(u)), Z / (1 - memory^visits)), where
+    r is a ramp.
+
+    weight: the authors multiply 30 by the share of labeled rows, and divide the cross-entropy by
+    all rows of a batch; here both losses are means over their own rows.
+    memory: the decay of Z.
+
+    Departures: Z changes when a row is visited, not once an epoch; the rows that must agree are the
+    unlabeled ones, not the labeled ones as well; no dropout in the views.
     """
 
-    weight: NotNegative = 10.0
-    warmup: Positive = 0.4
+    weight: NotNegative = 30.0
+    warmup: Positive = 80 / 300
     memory: Decay = 0.6
 
     views = ("weak",)
     presets: ClassVar[dict[str, Preset]] = {
-        "paper": Preset(
-            "smlaine2/tempens: config.py", {"weight": 2.4}
-        ),  # 30 times the share of labeled rows, 4,000 of 50,000 images
+        "paper": Preset("smlaine2/tempens: config.py and train.py", {}),
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:

@@ -23,6 +23,9 @@ class TriTraining(EncodedClassifier):
 
     svms: how many of the three are support vector machines (C = 1, gamma = 1 / number of features);
     the others are XGBoost.
+
+    Departures: the learners are XGBoost, not C4.5 trees; bootstrap samples are drawn within
+    classes, so that none is without a class; at most `rounds` rounds.
     """
 
     svms: Annotated[int, Range(least=0, most=3)] = 0

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
-
 from robustssl.algorithms._guesses import mean_of
 from robustssl.deep import (
     Batch,
@@ -18,55 +16,58 @@ from robustssl.deep import (
     frozen,
 )
 from robustssl.method import Preset
-from robustssl.spec import Decay, NotNegative, Positive, Share
+from robustssl.spec import NotNegative, Positive, Share
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class UASD(DeepClassifier):
-    """Agree with the mean q of all predictions for a row so far, if it is as confident as labeled
+    """Agree with the mean q of all earlier predictions for a row, if it is as confident as labeled
     rows are on average: CE + weight r times the mean of H(q, p(w(u))) over the rows with max q >=
-    threshold, where r is a ramp.
+    threshold, where r is a ramp. The threshold is the mean confidence on labeled rows over all
+    steps so far.
 
-    start: the share of the steps before unlabeled rows are learned; the ramp begins earlier, at
-    step 0.
-    memory: the decay of the threshold. The authors take the mean confidence on labeled validation
-    rows; no labels can be spared for that here, so it is the confidence on strong views of the
-    labeled rows.
+    start: the share of the steps before unlabeled rows are learned; q and the ramp begin earlier,
+    at step 0.
+
+    Departures: the confidence is that on strong views of the labeled rows, since no labels can be
+    spared for validation rows; labeled rows do not learn their own q as well.
     """
 
     weight: NotNegative = 1.0
     start: Share = 0.2
-    warmup: Positive = 0.6
-    memory: Decay = 0.99
+    warmup: Positive = 0.4
 
-    targets: ClassVar[dict[str, str]] = {"label": "the abstract"}
+    version = 3
+    targets: ClassVar[dict[str, str]] = {"label": "AAAI 2020, abstract"}
     views = ("weak", "x_strong")
     presets: ClassVar[dict[str, Preset]] = {
-        "paper": Preset("yanbeic/ssl-class-mismatch: lib/hparams.py", {"warmup": 1.0})
+        "paper": Preset(
+            "yanbeic/ssl-class-mismatch: train_model_uasd.py, lib/our_framework.py, lib/hparams.py",
+            {},
+        )
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:
         return {
             "q": params.new_zeros(shape.rows, shape.classes),
             "visits": params.new_zeros(shape.rows),
-            "threshold": params.new_tensor(0.9),
+            "threshold": params.new_zeros(()),
         }
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
         labeled, logits = net(params, batch.x), net(params, batch.weak)
         sure = net(frozen(params), batch.x_strong).softmax(-1).amax(-1).mean()
-        threshold = torch.lerp(sure, state["threshold"], self.memory)
-        started = (batch.step >= self.start * self.steps).to(logits.dtype)
-        visits = state["visits"][batch.index] + started
-        before = state["q"][batch.index]
-        q = before + started * (logits.detach().softmax(-1) - before) / visits.clamp(min=1)[:, None]
-        kept = started * (q.amax(-1) >= threshold)
+        threshold = state["threshold"] + (sure - state["threshold"]) / (batch.step + 1)
+        q, visits = state["q"][batch.index], state["visits"][batch.index] + 1
+        kept = q.amax(-1) >= threshold
         unlabeled = mean_of(kept, cross_entropy(logits, q, reduction="none"))
+        started = (batch.step >= self.start * self.steps).to(logits.dtype)
+        weight = self.weight * started * self.slow_ramp(batch, self.warmup)
+        mean = q + (logits.detach().softmax(-1) - q) / visits[:, None]
         after = {
             **state,
-            "q": state["q"].index_copy(0, batch.index, q),
+            "q": state["q"].index_copy(0, batch.index, mean),
             "visits": state["visits"].index_copy(0, batch.index, visits),
             "threshold": threshold,
         }
-        weight = self.weight * self.slow_ramp(batch, self.warmup)
         return cross_entropy(labeled, batch.y), weight * unlabeled, after

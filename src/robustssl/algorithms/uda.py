@@ -7,7 +7,7 @@ import torch
 
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
 from robustssl.method import Preset
-from robustssl.spec import NotNegative, Positive
+from robustssl.spec import Count, NotNegative, Positive
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -17,16 +17,23 @@ class UDA(DeepClassifier):
     which grows from 1/K to 1.
 
     signal: how eta grows: linear, log or exp. none: eta is 1.
+
+    Departures: none.
     """
 
     threshold: NotNegative = 0.8
     temperature: Positive = 0.4
     weight: NotNegative = 1.0
     signal: Literal["none", "linear", "log", "exp"] = "none"
+    ratio: Count = 5
 
     views = ("weak", "strong")
     presets: ClassVar[dict[str, Preset]] = {
-        "paper": Preset("google-research/uda: image/main.py", {"ratio": 7}),
+        "paper": Preset("google-research/uda: image/scripts/run_cifar10_gpu.sh", {}),
+        "text": Preset(
+            "google-research/uda: text/scripts/run_base_uda.sh",
+            {"threshold": 0.0, "temperature": 1.0, "signal": "linear", "ratio": 3},
+        ),
         "reference": Preset("YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/UDA.py", {"ratio": 7}),
     }
 

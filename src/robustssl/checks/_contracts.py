@@ -1,4 +1,6 @@
-"""What a contract is: a function whose name says what must hold, and that raises if it does not."""
+"""What a contract is: a function whose name says what must hold, and that raises if it does not. It
+may return a remark, such as what it could not check.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,11 +18,11 @@ def require(holds: Any, sentence: str) -> None:
 
 
 def verdicts(checks: Any, subject: Any) -> Iterator[tuple[str, str | None]]:
-    """The name of every check, in words, and what is wrong, or None."""
+    """The name of every check, in words, with its remark, and what is wrong, or None."""
     for check in checks:
         try:
-            check(subject)
-            yield check.__name__.replace("_", " "), None
+            remark = check(subject)
+            yield check.__name__.replace("_", " ") + (f" ({remark})" if remark else ""), None
         except BrokenContractError as broken:
             yield check.__name__.replace("_", " "), str(broken)
         except Exception as error:

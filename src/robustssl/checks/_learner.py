@@ -1,6 +1,6 @@
 """What the contracts of an algorithm are checked on: its fits."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,12 @@ class Learner:
     @property
     def deep(self) -> bool:
         return getattr(self._kind, "family", None) == "deep"
+
+    @property
+    def collapses(self) -> Mapping[str, str]:
+        """The kinds of data on which the method is known to collapse, and why."""
+        known: Mapping[str, str] = getattr(self._kind, "collapses", {})
+        return known
 
     @property
     def _kind(self) -> type:

@@ -3,17 +3,20 @@ unlabeled rows change what it predicts.
 """
 
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student_t
 from sklearn.base import clone
 
 from robustssl import registry
 from robustssl.checks._contracts import BrokenContractError, equal, require, verdicts
+from robustssl.checks._gains import (
+    does_not_collapse_on_consistent_rows,
+    is_not_worse_than_its_baseline,
+)
 from robustssl.checks._learner import Learner, estimator
-from robustssl.checks._toys import ToyData, blobs, odd_cases
+from robustssl.checks._options import every_option_does_something
+from robustssl.checks._toys import blobs, odd_cases
 from robustssl.data import UNLABELED
 
 
@@ -138,44 +141,7 @@ def unlabeled_gradient(model: Any) -> float:
     return max(unlabeled_gradients(model, X, y))
 
 
-SEEDS, MARGIN = 20, 0.01
-
-
-def is_not_worse_than_its_baseline(learner: Learner) -> None:
-    """On round clusters, where unlabeled rows should help: the one-sided 95% bound of the mean gain
-    over 20 seeds must be above -.01.
-    """
-    if learner.supervised:
-        return
-    bound = least_gain(learner.spec, blobs)
-    require(bound > -MARGIN, f"it may be {-bound:.3f} worse than its baseline on blobs")
-
-
-@cache  # many methods share a baseline
-def _accuracies(spec: str, draw: Callable[[int], ToyData]) -> list[float]:
-    """The accuracy for every seed."""
-    datasets = [draw(seed) for seed in range(SEEDS)]
-    fits = Learner(spec).fit_all([(X, y) for X, y, _, _ in datasets])
-    for _, error in fits:
-        if error:
-            raise error
-    pairs = zip(fits, datasets, strict=True)
-    return [float(np.mean(model.predict(X) == y)) for (model, _), (_, _, X, y) in pairs]
-
-
-def least_gain(spec: str, draw: Callable[[int], ToyData]) -> float:
-    """The lower end of the one-sided 95% interval of the gain over the baseline, paired by seed,
-    on the datasets that `draw` makes of the seeds.
-    """
-    baseline = registry.matched_baseline(spec)
-    if baseline is None:
-        raise BrokenContractError("it names no baseline: give it the attribute `baseline`")
-    gains = np.subtract(_accuracies(spec, draw), _accuracies(baseline, draw))
-    spread = np.std(gains, ddof=1) / np.sqrt(SEEDS)
-    return float(np.mean(gains) + student_t.ppf(0.05, SEEDS - 1) * spread)
-
-
-ALGORITHM: tuple[Callable[[Learner], None], ...] = (
+ALGORITHM: tuple[Callable[[Learner], str | None], ...] = (
     is_a_classifier,
     takes_labels_of_any_type,
     has_an_answer_in_every_case,
@@ -184,6 +150,8 @@ ALGORITHM: tuple[Callable[[Learner], None], ...] = (
     sees_its_unlabeled_rows,
     its_unlabeled_loss_has_a_gradient,
     is_not_worse_than_its_baseline,
+    does_not_collapse_on_consistent_rows,
+    every_option_does_something,
 )
 
 

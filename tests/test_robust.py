@@ -189,9 +189,7 @@ def test_gradients_oppose_each_other_in_training_and_are_combined(name, monkeypa
     monkeypatch.setattr(kind, "combine", watched)
     X, y = rows(0)
     y[:15] = np.random.default_rng(0).permutation(y[:15])
-    base = (
-        {"base": "pseudo_label[threshold=0.4,warmup=0.1]"} if name == "ggr" else {"threshold": 0.4}
-    )
+    base = {"base": "fixmatch[threshold=0.4]"} if name == "ggr" else {"threshold": 0.4}
     options = {"net": "mlp[width=8]", "steps": 120, "precision": "fp64", "random_state": 0}
     registry.estimator(name, **base, **options).fit(X, y)
     before, after = np.array(met).T
@@ -506,7 +504,7 @@ def test_records_that_lack_a_score_are_known(tmp_path):
         ("ggr[base=supervised_net]", "learns from unlabeled rows"),
         ("ggr[base=fix_a_step]", "must not combine gradients in its own way"),
         ("ggr[base=ggr]", "must not combine gradients in its own way"),
-        ("ggr[base=fixmatch[ratio=7],ratio=2]", "give ratio to ggr"),
+        ("ggr[base=fixmatch[ratio=3],ratio=2]", "give ratio to ggr"),
         ("ggr[base=fixmatch[threshold=-1]]", "threshold must be at least 0, got -1"),
         ("ggr[base=fixmatch[steps=7]]", "give steps to ggr"),
         ("ggr[base=fixmatch[random_state=3]]", "give random_state to ggr"),

@@ -79,10 +79,7 @@ def detection(spec, apart, seeds=10):
     return np.mean(found)
 
 
-_LONG = [
-    pytest.param(name, marks=pytest.mark.slow)
-    for name in ("mtcf", "openmatch", "iomatch", "scomatch")
-]
+_LONG = [pytest.param(name, marks=pytest.mark.slow) for name in ("mtcf", "iomatch", "scomatch")]
 
 
 @pytest.mark.parametrize("name", ["uasd", *_LONG])
@@ -91,11 +88,6 @@ def test_unseen_classes_are_scored_as_less_consistent(name):
     ours, baseline = f"{name}[steps={steps}]", f"supervised_net[steps={steps}]"
     assert detection(ours, apart=4.0) > 0.8
     assert detection(ours, apart=0.5) > detection(baseline, apart=0.5)
-
-
-@pytest.mark.slow
-def test_mined_negatives_make_ssb_a_better_detector():
-    assert detection("ssb", apart=0.5) > detection("ssb[negative=0.0]", apart=0.5) + 0.02
 
 
 @settings(deadline=None)
@@ -197,9 +189,7 @@ def test_gradients_oppose_each_other_in_training_and_are_combined(name, monkeypa
     monkeypatch.setattr(kind, "combine", watched)
     X, y = rows(0)
     y[:15] = np.random.default_rng(0).permutation(y[:15])
-    base = (
-        {"base": "pseudo_label[threshold=0.4,warmup=0.1]"} if name == "ggr" else {"threshold": 0.4}
-    )
+    base = {"base": "fixmatch[threshold=0.4]"} if name == "ggr" else {"threshold": 0.4}
     options = {"net": "mlp[width=8]", "steps": 120, "precision": "fp64", "random_state": 0}
     registry.estimator(name, **base, **options).fit(X, y)
     before, after = np.array(met).T
@@ -229,7 +219,7 @@ def test_defixmatchs_unlabeled_loss_has_mean_zero_where_sets_are_alike():
     """At the start, over 400 draws of both sets from one distribution; FixMatch's mean is not 0."""
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(3, 8))
-    model = DeFixMatch(net="mlp[width=16]", batch=32, threshold=0.4, precision="fp64")
+    model = DeFixMatch(net="mlp[width=16]", batch=32, ratio=1, threshold=0.4, precision="fp64")
     model.random_state = 0
     values, half = [], []
     for draw in range(400):
@@ -242,6 +232,7 @@ def test_defixmatchs_unlabeled_loss_has_mean_zero_where_sets_are_alike():
             params = stack.params[0]
         stack.batches.put(stack.batches.draw())
         fields = {k: v[0] for k, v in stack.batches.at(stack.step_number).items()}
+        fields["step"] = stack.step_number[0]
         _, unlabeled, _ = model.loss(stack.net, params, Batch(**fields), {})
         values.append(float(unlabeled))
         fields["x"], fields["x_strong"] = fields["weak"] * 0, fields["strong"] * 0
@@ -322,7 +313,7 @@ def test_lost_features_have_the_mean_of_the_labeled_rows():
     X, y = rows(0)
     model = FeatureDropout(net="linear", batch=8, most=1.0, precision="fp64", random_state=0)
     stack = stack_of(model, X, y)
-    stack.refresh()
+    stack.prepare()
     assert np.abs(stack.state["mean"][0].numpy() - X[:15].mean(0)).max() < 1e-12
     chance = model.noise(np.random.default_rng(0), (500, 8, 4))
     lost = chance.mean((0, 2))
@@ -341,7 +332,7 @@ def test_scarf_tells_a_corrupted_row_from_others():
     assert stack.losses[0, 0] == 0
     assert float(stack.losses[0, 1]) < 0.75 * np.log(32)
     noise = model.noise(np.random.default_rng(0), (50, 8, 4))
-    assert np.mean(noise[:, 0] < model.corruption) == pytest.approx(0.3, abs=0.05)
+    assert np.mean(noise[:, 0] < model.corruption) == pytest.approx(0.6, abs=0.05)
 
 
 # What users see
@@ -364,7 +355,7 @@ def test_what_the_authors_claim_is_known():
 
 def test_the_study_compares_robust_methods_with_fixmatch_and_the_baseline():
     chosen = study("robust-digits")
-    others = {"supervised_net", "fixmatch"}
+    others = {"supervised_net", "fixmatch", "scarf", "feature_dropout"}
     assert others < set(chosen.algorithms) <= others | set(ROBUST)
     assert set(chosen.environments) == {"distribution", "label", "feature"}
     assert len(chosen.cells()) == len(chosen.algorithms) * 3 * 6 * 5
@@ -514,7 +505,7 @@ def test_records_that_lack_a_score_are_known(tmp_path):
         ("ggr[base=supervised_net]", "learns from unlabeled rows"),
         ("ggr[base=fix_a_step]", "must not combine gradients in its own way"),
         ("ggr[base=ggr]", "must not combine gradients in its own way"),
-        ("ggr[base=fixmatch[ratio=7],ratio=2]", "give ratio to ggr"),
+        ("ggr[base=fixmatch[ratio=3],ratio=2]", "give ratio to ggr"),
         ("ggr[base=fixmatch[threshold=-1]]", "threshold must be at least 0, got -1"),
         ("ggr[base=fixmatch[steps=7]]", "give steps to ggr"),
         ("ggr[base=fixmatch[random_state=3]]", "give random_state to ggr"),

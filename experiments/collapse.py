@@ -3,8 +3,8 @@
     python experiments/collapse.py
 
 The accuracy of each method and of variants of it, the mean over ten seeds, on four kinds of
-consistent rows (`robustssl.checks`). `ramped`: the weight of the unlabeled loss rises over the first
-.4 of the steps, which the authors do not do.
+consistent rows (`robustssl.checks`). `ramped`: the weight of the unlabeled loss rises over the
+first .4 of the steps, which the authors do not do.
 """
 
 from dataclasses import dataclass

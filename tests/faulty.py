@@ -1,5 +1,7 @@
 """Algorithms that break one promise each, for the tests of the checks."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
@@ -146,3 +148,10 @@ class Slightly(SelfTraining):
         if self.free_:
             p[::25] = np.roll(p[::25], 1, axis=1)
         return p
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Idle(SelfTraining):
+    """Has an option that nothing reads."""
+
+    courage: float = 0.5

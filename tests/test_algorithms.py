@@ -119,6 +119,7 @@ def test_every_preset_has_an_answer_in_every_case(name, preset):
         ("Hollow", "has an answer in every case", "one feature: a probability is not finite"),
         ("Sleepy", "takes labels of any type", "with strings for labels it predicts other classes"),
         ("Slightly", "is not worse than its baseline", "worse than its baseline on blobs"),
+        ("Idle", "every option does something", "options that change nothing: courage"),
     ],
 )
 def test_a_broken_promise_is_found(name, contract, sentence):

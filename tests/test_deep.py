@@ -23,12 +23,14 @@ from robustssl import InputError, checks, registry
 from robustssl.algorithms import vat
 from robustssl.algorithms.ict import ICT
 from robustssl.algorithms.mean_teacher import MeanTeacher
+from robustssl.algorithms.pseudo_label import PseudoLabel
 from robustssl.algorithms.vat import adversarial
 from robustssl.cell import Cell
 from robustssl.checks import _gains as against
 from robustssl.checks import algorithms as contracts
 from robustssl.checks._contracts import verdicts
 from robustssl.checks._toys import blobs, moons, toy_data
+from robustssl.checks._worlds import WORLDS, moons_in_16_features
 from robustssl.data import ViewedRows
 from robustssl.deep import DeepClassifier, frozen, mse_loss
 from robustssl.deep import together as fitting
@@ -116,11 +118,64 @@ STEPS_OF = {
 
 @pytest.mark.parametrize("name", marked(DEEP, LONG))
 def test_every_algorithm_keeps_every_contract(name):
-    long = () if name in MECHANISMS or EVERYTHING else [contracts.is_not_worse_than_its_baseline]
+    long = [contracts.does_not_collapse_on_consistent_rows, contracts.every_option_does_something]
+    if name not in MECHANISMS and not EVERYTHING:
+        long.append(contracts.is_not_worse_than_its_baseline)
     for contract in (c for c in contracts.ALGORITHM if c not in long):
         spec = f"{name}[steps={STEPS_OF.get(contract, FEW)}]"
         learner = contracts.Learner(registry.canonical("algorithm", spec))
         assert {c: reason for c, reason in verdicts([contract], learner) if reason} == {}
+
+
+def keeps(contract, name):
+    ((_, reason),) = verdicts([contract], contracts.Learner(name))
+    assert reason is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SEMI)
+def test_no_method_collapses_but_those_that_say_so(name):
+    keeps(contracts.does_not_collapse_on_consistent_rows, name)
+    for world in WORLDS:
+        if world.__name__ in contracts.Learner(name).collapses:
+            assert against.collapse(name, world), f"remove the exemption of {name}"
+
+
+@pytest.mark.parametrize("name", marked(DEEP, set(DEEP) - {"supervised_net"}))
+def test_no_option_of_a_net_is_dead(name):
+    keeps(contracts.every_option_does_something, name)
+
+
+class OneClass(PseudoLabel):
+    """Learns from unlabeled rows that they are all of the first class."""
+
+    def loss(self, net, params, batch, state):
+        logits = net(params, batch.weak)
+        return (
+            torch.nn.functional.cross_entropy(net(params, batch.x), batch.y),
+            -100 * logits.log_softmax(-1)[:, 0].mean(),
+            state,
+        )
+
+
+def test_a_collapse_is_found(monkeypatch):
+    monkeypatch.setattr(against, "WORLDS", [moons_in_16_features])
+    learner = contracts.Learner("test_deep:OneClass[steps=60]")
+    ((_, reason),) = verdicts([contracts.does_not_collapse_on_consistent_rows], learner)
+    assert reason.startswith("on moons in 16 features it is at least 0.")
+    monkeypatch.setattr(OneClass, "collapses", {"moons_in_16_features": "made so"}, raising=False)
+    ((sentence, reason),) = verdicts([contracts.does_not_collapse_on_consistent_rows], learner)
+    assert (reason, "(exempt on moons in 16 features: made so)" in sentence) == (None, True)
+
+
+def test_a_world_that_cannot_be_had_is_not_called_checked(monkeypatch):
+    def vectors_of_images(seed):
+        raise robustssl.InputError("cifar10 cannot be fetched")
+
+    monkeypatch.setattr(against, "WORLDS", [vectors_of_images])
+    learner = contracts.Learner("fixmatch")
+    ((sentence, _),) = verdicts([contracts.does_not_collapse_on_consistent_rows], learner)
+    assert sentence.endswith("(not checked on vectors of images: cifar10 cannot be fetched)")
 
 
 @pytest.mark.parametrize("name", marked(SEMI, set(SEMI) - set(MECHANISMS)))

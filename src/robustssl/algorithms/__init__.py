@@ -2,6 +2,9 @@
 
 Class attributes. `version`: raised when its numbers change. `baseline`: the name of the matched
 supervised algorithm; None if the algorithm is itself supervised. `supervised`: whether it ignores
-unlabeled rows. `targets`: the inconsistencies it is built for, as its authors say or, where they do
-not say, as chosen here. `presets`: named settings.
+unlabeled rows. `targets`: the inconsistencies that its authors claim to answer, each with the place
+of the claim; "consistent" is a claim about t = 0 alone. `presets`: named settings, each with its
+source; `paper` holds those of the authors that are not the defaults. `collapses`: kinds of
+consistent rows on which a deep method is known to fall behind its baseline, with the reason. The docstring of the
+class ends with its departures from the authors' code.
 """

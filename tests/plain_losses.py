@@ -82,6 +82,11 @@ def supervised_net(model, module, average, batch, memory):
     return supervised(module, batch), 0.0
 
 
+def supervised_strong(model, module, average, batch, memory):
+    strong = replace(batch, x=batch.x_strong)
+    return (supervised(module, batch) + supervised(module, strong)) / 2, 0.0
+
+
 def pseudo_label(model, module, average, batch, memory):
     loss, first = 0, model.start * model.steps
     for p in probabilities(module, batch.weak):
@@ -108,16 +113,17 @@ def mean_teacher(model, module, average, batch, memory):
     return supervised(module, batch), model.weight * slowly_grown(model, batch) * loss
 
 
-def typical_distance(rows):
-    """The median distance of a row to the nearest other one."""
+def typical_distance(rows, others):
+    """The median distance to the nearest of all others, of 256 rows spread evenly over all."""
     nearest = []
-    for i, row in enumerate(rows):
-        nearest.append(min(float((row - u).norm()) for j, u in enumerate(rows) if j != i))
-    return sorted(nearest)[(len(nearest) - 1) // 2]
+    for row in rows:
+        distances = [float((row - other).norm()) for other in (*rows, *others)]
+        nearest.append(min(d for d in distances if d > 0))
+    return sorted(nearest[i * len(nearest) // 256] for i in range(256))[127]
 
 
 def vat(model, module, average, batch, memory):
-    length = model.radius * typical_distance(memory["unlabeled"])
+    length = model.radius * typical_distance(memory["unlabeled"], memory["labeled"])
     loss = 0
     for row, start in zip(batch.weak, batch.noise, strict=True):
         p = softmax(module(row[None])[0])
@@ -424,15 +430,17 @@ def mtcf(model, module, average, batch, memory):
         seen = zip(others, kept * 2, strict=True)
         differ = [squares(p, target) for (p, target), keep in seen if keep]
         first = model.start * model.steps
-        growth = min(1.0, (float(batch.step) - first) / (model.warmup * (model.steps - first)))
+        growth = min(1.0, (float(batch.step) - first) / (model.warmup * model.steps))
         if differ:
             unlabeled = unlabeled + model.weight * growth * mean(differ)
     return labeled, unlabeled
 
 
 def fix_a_step(model, module, average, batch, memory):
+    """One share for all mixtures of a step."""
     guesses = [p.detach() for p in probabilities(module, batch.weak)]
     few = replace(batch, weak=batch.weak[: len(batch.x)], other=batch.other[: len(batch.x)])
+    few = replace(few, noise=(batch.noise[0, :1].expand_as(batch.noise[0]), batch.noise[1]))
     labeled, _ = mixtures(model, module, few)
     unlabeled = mean(trusted(guesses, probabilities(module, batch.strong), model.threshold))
     return mean(crossed(target, p) for p, target in labeled), model.weight * unlabeled
@@ -463,7 +471,7 @@ def adamatch(model, module, average, batch, memory):
     strong = [softmax(row) for row in joint[2 * count :][len(batch.weak) :]]
     answers = []
     for i, share in enumerate(batch.noise):
-        answers.append(softmax(joint[i] + (alone[i] - joint[i]) * share))
+        answers.append(softmax(alone[i] + (joint[i] - alone[i]) * share))
     labeled = mean(surprise(p, int(batch.y[i % count])) for i, p in enumerate(answers))
 
     known = [p.detach() for p in answers[:count]]
@@ -612,12 +620,11 @@ def scomatch(model, module, average, batch, memory):
     last, step = len(guesses[0]) - 1, int(batch.step)
 
     sure = memory.setdefault("sure", [])  # confident guesses since the bar was last set
-    bar = memory.setdefault("bar", model.threshold)
+    bar = memory.setdefault("bar", 0.95)
     if step and step % (int(batch.rows) // (2 * len(weak))) == 0:
         known = len(sure) - sure.count(last)
-        ratio = sure.count(last) / known if known else 1.0
-        bar = min(0.95, max(0.75, model.threshold * ratio)) if known else model.threshold
-        memory["bar"] = bar
+        asked = model.threshold * sure.count(last) / known if known else 0.95
+        bar = memory["bar"] = min(0.95, max(0.75, asked))
         sure.clear()
     for guess in guesses:
         if guess.max() > model.threshold:

@@ -57,7 +57,7 @@ def main(asked):
             kept.append([name, registry.about("algorithm", name).version, *row])
             print(*kept[-1], flush=True)
         with FILE.open("w", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([HEAD, *sorted(map(list, kept), key=str)])
+            csv.writer(file, lineterminator="\n").writerows([HEAD, *sorted(kept, key=str)])
 
 
 if __name__ == "__main__":

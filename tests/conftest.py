@@ -25,8 +25,9 @@ NEEDS = {  # files all of whose tests need a package that an installation withou
     "torch": [
         f"test_{name}.py"
         for name in (
-            *("banks", "deep", "gpu", "image_encoders", "nets", "one_after_the_other"),
-            *("open_set_methods", "resnet50", "robust", "views"),
+            *("banks", "consistency_methods", "deep", "gpu", "image_encoders", "nets"),
+            *("new_methods", "one_after_the_other", "open_set_methods", "resnet50", "robust"),
+            *("true_to_authors", "views"),
         )
     ],
     "xgboost": ["test_algorithms.py"],

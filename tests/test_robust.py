@@ -25,7 +25,6 @@ from robustssl.algorithms.defixmatch import DeFixMatch
 from robustssl.algorithms.feature_dropout import FeatureDropout
 from robustssl.algorithms.mtcf import otsu
 from robustssl.algorithms.scarf import SCARF
-from robustssl.algorithms.uasd import UASD
 from robustssl.cell import Cell
 from robustssl.cli import app
 from robustssl.deep.net import Whole
@@ -80,10 +79,7 @@ def detection(spec, apart, seeds=10):
     return np.mean(found)
 
 
-_LONG = [
-    pytest.param(name, marks=pytest.mark.slow)
-    for name in ("mtcf", "openmatch", "iomatch", "scomatch")
-]
+_LONG = [pytest.param(name, marks=pytest.mark.slow) for name in ("mtcf", "iomatch", "scomatch")]
 
 
 @pytest.mark.parametrize("name", ["uasd", *_LONG])
@@ -92,11 +88,6 @@ def test_unseen_classes_are_scored_as_less_consistent(name):
     ours, baseline = f"{name}[steps={steps}]", f"supervised_net[steps={steps}]"
     assert detection(ours, apart=4.0) > 0.8
     assert detection(ours, apart=0.5) > detection(baseline, apart=0.5)
-
-
-@pytest.mark.slow
-def test_mined_negatives_make_ssb_a_better_detector():
-    assert detection("ssb", apart=0.5) > detection("ssb[negative=0.0]", apart=0.5) + 0.02
 
 
 @settings(deadline=None)
@@ -119,27 +110,6 @@ def test_otsus_threshold_is_the_best_of_all(scores, count):
 @pytest.mark.parametrize("valid", [[True], [False], [True, *[False] * 4], [False] * 5])
 def test_otsus_threshold_of_less_than_two_rows_is_a_half(valid):
     assert float(otsu(torch.full((len(valid),), 0.3), torch.tensor(valid))) == 0.5
-
-
-def test_uasd_keeps_the_mean_of_all_answers_and_the_confidence_on_labeled_rows():
-    X, y = rows(0)
-    model = UASD(net="mlp[width=8]", batch=45, steps=9, start=1 / 3, precision="fp64", memory=0.0)
-    model.random_state = 0
-    stack = stack_of(model, X, y)
-    stack.batches.put(stack.batches.draw())
-    answers = []
-    for step in range(9):
-        batch = Batch(**{k: v[0] for k, v in stack.batches.at(stack.step_number).items()})
-        answer, strong = stack.net(stack.params[0], batch.weak, batch.x_strong)
-        if step >= 3:
-            order = batch.index.argsort(stable=True)
-            last = {int(i): p for i, p in zip(batch.index, answer.softmax(-1), strict=True)}
-            answers.append(torch.stack([last[i] for i in range(30)]))
-            assert len(order) == 45
-        sure = strong.softmax(-1).amax(-1).mean()
-        stack.step()
-        assert float(stack.state["threshold"][0]) == pytest.approx(float(sure), abs=1e-12)
-    assert (stack.state["q"][0] - torch.stack(answers).mean(0)).abs().max() < 1e-12
 
 
 def _plain_scores(name, module, x):
@@ -219,9 +189,7 @@ def test_gradients_oppose_each_other_in_training_and_are_combined(name, monkeypa
     monkeypatch.setattr(kind, "combine", watched)
     X, y = rows(0)
     y[:15] = np.random.default_rng(0).permutation(y[:15])
-    base = (
-        {"base": "pseudo_label[threshold=0.4,warmup=0.1]"} if name == "ggr" else {"threshold": 0.4}
-    )
+    base = {"base": "fixmatch[threshold=0.4]"} if name == "ggr" else {"threshold": 0.4}
     options = {"net": "mlp[width=8]", "steps": 120, "precision": "fp64", "random_state": 0}
     registry.estimator(name, **base, **options).fit(X, y)
     before, after = np.array(met).T
@@ -536,7 +504,7 @@ def test_records_that_lack_a_score_are_known(tmp_path):
         ("ggr[base=supervised_net]", "learns from unlabeled rows"),
         ("ggr[base=fix_a_step]", "must not combine gradients in its own way"),
         ("ggr[base=ggr]", "must not combine gradients in its own way"),
-        ("ggr[base=fixmatch[ratio=7],ratio=2]", "give ratio to ggr"),
+        ("ggr[base=fixmatch[ratio=3],ratio=2]", "give ratio to ggr"),
         ("ggr[base=fixmatch[threshold=-1]]", "threshold must be at least 0, got -1"),
         ("ggr[base=fixmatch[steps=7]]", "give steps to ggr"),
         ("ggr[base=fixmatch[random_state=3]]", "give random_state to ggr"),

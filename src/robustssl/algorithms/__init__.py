@@ -5,6 +5,6 @@ supervised algorithm; None if the algorithm is itself supervised. `supervised`: 
 unlabeled rows. `targets`: the inconsistencies that its authors claim to answer, each with the place
 of the claim; "consistent" is a claim about t = 0 alone. `presets`: named settings, each with its
 source; `paper` holds those of the authors that are not the defaults. `collapses`: kinds of
-consistent rows on which a deep method is known to fall behind its baseline, with the reason. The docstring of the
-class ends with its departures from the authors' code.
+consistent rows on which a deep method is known to fall behind its baseline, with the reason. The
+docstring of the class ends with its departures from the authors' code.
 """

@@ -12,7 +12,6 @@ from torch.func import grad
 from torch.nn.functional import binary_cross_entropy_with_logits as binary
 from torch.nn.functional import cosine_similarity, softplus
 
-from robustssl.algorithms._guesses import mean_of
 from robustssl.algorithms._mixing import Concentration
 from robustssl.deep import (
     Batch,
@@ -36,29 +35,37 @@ class CAFA(DeepClassifier):
     discriminator D' learns which set a row belongs to; s(x) is how much a small step changes the
     confidence in a row. Labeled rows are weighted by D'(x) - s(x), unlabeled rows by s(u) - D'(u).
     A second discriminator D learns the same task from weighted rows, and the features learn to
-    mislead it. Classes are weighted by the weights of their labeled rows; guesses that are
-    confident after this calibration are the targets of a Pi-Model.
+    mislead it. Classes are weighted by the weights of their labeled rows, scaled to [0, 1]; guesses
+    that are multiplied by them are the targets of a Pi-Model.
 
-    adversary: the final weight of misleading D. It is small, since few labeled rows are soon told
-    apart from all others. The discriminators learn from the first step.
     step: the length of the step in s, along the sign of the gradient.
-    memory: the decay of the average class weights, which are updated in every step, not once an
-    epoch. The weight of a row is that of this step, not of its previous visit.
+    adversary: the weight of both discriminators' losses.
+    warmup: the share of the steps in which the weight rises; that of the discriminators rises twice
+    as long.
+    memory: the decay of the class weights.
+
+    Departures: class weights are averages over steps, not means of an epoch, and the weight of a
+    row is that of this step, not of its previous visit; a labeled row is mixed with the unlabeled
+    row of the same rank by confidence among those guessed to be of its class, where the authors
+    swap rows one after the other; guesses are probabilities from the first step; equal class
+    weights count as 1; no dropout in the discriminators, which learn at the rate of the net.
     """
 
-    threshold: NotNegative = 0.95
-    weight: NotNegative = 5.0
-    adversary: NotNegative = 0.03
-    temperature: Positive = 0.5
+    weight: NotNegative = 1.0
+    adversary: NotNegative = 1.0
     step: NotNegative = 0.0014
     alpha: Concentration = 0.75
-    warmup: Positive = 0.4
+    warmup: Positive = 4 / 15
     memory: Decay = 0.99
 
-    targets: ClassVar[dict[str, str]] = {"distribution": "the abstract", "label": "the abstract"}
+    version = 3
+    targets: ClassVar[dict[str, str]] = {
+        "distribution": "NeurIPS 2021, abstract",
+        "label": "NeurIPS 2021, abstract",
+    }
     views = ("weak", "other")
     presets: ClassVar[dict[str, Preset]] = {
-        "paper": Preset("josephioos/cafa: train_cafa.py", {"weight": 10.0, "adversary": 1.0})
+        "paper": Preset("josephioos/cafa: train_cafa.py, utils.py, lib/alg/pimodel.py", {})
     }
 
     def parts(
@@ -71,10 +78,9 @@ class CAFA(DeepClassifier):
         return {"misled": discriminator(), "domain": discriminator()}
 
     def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float64]:
-        """For each labeled row its share in a mixture, and numbers that choose its partner."""
-        share = rng.beta(self.alpha, self.alpha, (size[0], self.batch, 1))
-        ranks = rng.random((size[0], self.batch, size[1]))
-        return np.concatenate([np.maximum(share, 1 - share), ranks], 2)
+        """The share of the labeled row in the mixtures of a step."""
+        share = rng.beta(self.alpha, self.alpha, (size[0], 1))
+        return np.maximum(share, 1 - share)
 
     def init(self, params: Tensor, shape: Shape) -> State:
         return {"classes": params.new_ones(shape.classes)}
@@ -89,18 +95,18 @@ class CAFA(DeepClassifier):
         seen, mean = own.sum(0), (own * w_x[:, None]).sum(0) / own.sum(0).clamp(min=1)
         mixed = torch.lerp(mean, state["classes"], self.memory)
         classes = torch.where(seen > 0, mixed, state["classes"])
-        target = guess.detach().softmax(-1) * classes
+        target = guess.detach().softmax(-1) * scaled(classes, equal=1.0)
         target = target / target.sum(-1, keepdim=True).clamp(min=1e-12)
-        trust = w_u * (target.amax(-1) >= self.threshold)
-        agree = (trust * ((answer.softmax(-1) - target) ** 2).mean(-1)).mean()
+        agree = (w_u * ((answer.softmax(-1) - target) ** 2).mean(-1)).mean()
 
         tells = softplus(here).mean() + softplus(-there).mean()
         tells = tells + self._between(net, params, batch, x.detach(), weak.detach(), guess)
-        strength = self.adversary * self.slow_ramp(batch, 2 * self.warmup)
+        strength = torch.tanh(0.75 * batch.step / self.steps)  # 15,000 steps of 100,000
         here, there = net.part("misled", params, reversed_(x, strength), reversed_(weak, strength))
         misleads = (w_x * softplus(here)).mean() + (w_u * softplus(-there)).mean()
         weight = self.weight * self.slow_ramp(batch, self.warmup)
-        unlabeled = weight * agree + tells + misleads
+        adversary = self.adversary * self.slow_ramp(batch, 2 * self.warmup)
+        unlabeled = weight * agree + adversary * (tells + misleads)
         return cross_entropy(known, batch.y), unlabeled, {**state, "classes": classes}
 
     def _weights(
@@ -113,15 +119,17 @@ class CAFA(DeepClassifier):
         return w_x / w_x.mean().clamp(min=1e-6), w_u / w_u.mean().clamp(min=1e-6)
 
     def _shift(self, net: Net, params: Tensor, rows: Tensor) -> Tensor:
-        """How much the confidence in a row changes after a small step towards its guess."""
+        """How much the confidence in a row changes after a small step towards its guess. Twice the
+        probabilities are taken as logits, as in the authors' code.
+        """
 
         def doubt(rows: Tensor) -> Tensor:
-            logits = net.plain(params, rows) / self.temperature
-            return cross_entropy(logits, logits.argmax(-1), reduction="sum")
+            sharp = 2 * net.plain(params, rows).softmax(-1)
+            return cross_entropy(sharp, sharp.argmax(-1), reduction="sum")
 
         def confidence(rows: Tensor) -> Tensor:
-            logits: Tensor = net.plain(params, rows) / self.temperature
-            return logits.softmax(-1).amax(-1)
+            sharp: Tensor = 2 * net.plain(params, rows).softmax(-1)
+            return sharp.amax(-1)
 
         moved = rows - self.step * grad(doubt)(rows).sign()
         return (confidence(rows) - confidence(moved)).abs().to(rows.dtype)
@@ -129,16 +137,15 @@ class CAFA(DeepClassifier):
     def _between(
         self, net: Net, params: Tensor, batch: Batch, x: Tensor, weak: Tensor, guess: Tensor
     ) -> Tensor:
-        """The loss of D' on mixtures of a labeled row with an unlabeled one that is guessed to be
-        of its class.
+        """The loss of D' on mixtures of a labeled row with an unlabeled one, if possible with one
+        that is guessed to be of its class.
         """
-        same = batch.y[:, None] == guess.argmax(-1)
-        share, pick = batch.noise[:, 0], batch.noise[:, 1:].masked_fill(~same, -1).argmax(1)
-        partner = weak[pick]
-        wide = share[:, None]
-        told = net.part("domain", params, wide * x + (1 - wide) * partner)
-        alike = cosine_similarity(x, partner).clamp(min=0)
-        return mean_of(same.any(1), alike * binary(told, 1 - share, reduction="none"))
+        partner = weak[matched(batch.y, guess.detach())]
+        share = batch.noise
+        told = net.part("domain", params, share * x + (1 - share) * partner)
+        alike = scaled(cosine_similarity(x, partner))
+        target = (1 - share).expand_as(told)
+        return (alike * binary(told, target, reduction="none")).mean()
 
     def inconsistency(self, net: Net, params: Tensor, rows: Tensor) -> Tensor:
         told: Tensor = net.part("domain", params, net.part("net.features", params, rows))
@@ -150,7 +157,20 @@ def reversed_(features: Tensor, strength: Tensor) -> Tensor:
     return (1 + strength) * features.detach() - strength * features
 
 
-def scaled(scores: Tensor) -> Tensor:
-    """Scaled linearly to [0, 1] within the batch."""
+def matched(y: Tensor, guess: Tensor) -> Tensor:
+    """For each labeled row an unlabeled row: the k-th row of a class gets the k-th most confident
+    of those guessed to be of that class; if there are too few, the row at its own place.
+    """
+    confidence, label = guess.max(-1)
+    before = torch.ones(len(y), len(y), dtype=torch.bool, device=y.device).tril(-1)
+    rank = ((y[:, None] == y) & before).sum(1)
+    surer = (label[:, None] == label) & (confidence > confidence[:, None])
+    pairs = (y[:, None] == label) & (rank[:, None] == surer.sum(1))
+    return torch.where(pairs.any(1), pairs.long().argmax(1), torch.arange(len(y), device=y.device))
+
+
+def scaled(scores: Tensor, equal: float = 0.0) -> Tensor:
+    """Scaled linearly to [0, 1] within the batch; what scores become that are all equal."""
     low, high = scores.amin(), scores.amax()
-    return (scores - low) / (high - low).clamp(min=1e-12)
+    apart = (scores - low) / (high - low).clamp(min=1e-12)
+    return torch.where(high > low, apart, torch.full_like(apart, equal))

@@ -19,7 +19,9 @@ class CoTraining(EncodedClassifier):
     prediction is the product of their probabilities.
 
     pool: the number of rows from which a round chooses. Without it the rows that join would be
-    those farthest from the boundary, which do not represent their class.
+    those farthest from the boundary, which do not represent their class. Half of the features must
+    suffice to tell the classes apart: it does on digits as a table (20 labels a class, t = 0: .966,
+    the baseline .969), not on their principal components, as images (.737 and .965).
 
     Departures: the learners are logistic regressions, as the baseline is, not naive Bayes; the two
     halves of the features are drawn at random, since a dataset here does not come in two views; the

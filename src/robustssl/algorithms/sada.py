@@ -25,7 +25,9 @@ class SADA(EncodedClassifier):
     b. A holds the covariances of the scores of the guesses (a score is the gradient of the loss of
     a row), b their covariances with the scores of the labels; n of N rows have labels.
 
-    The guesses are those of self-training, label spreading and a Gaussian mixture.
+    The guesses are those of self-training, label spreading and a Gaussian mixture. That unlabeled
+    rows do no harm holds for many labels: with more coefficients than labeled rows, the difference
+    of U and L is fitted like noise (digits, 20 labels a class, t = 0: .929, the baseline .969).
 
     Departures: the authors are given predictions that do not depend on the labels, here a labeled
     row is predicted by methods that did not see its label, in five folds, and so are the scores

@@ -34,7 +34,7 @@ def algorithm(
         say(f"preset {preset}: {spell(name, values)} (from {source})")
     for budget, values in (found.budgets or {}).items():
         say(f"budget {budget}: " + spell(name, values))
-    say(f"baseline: {found.baseline or 'none'}")
+    say(f"baseline: {registry.matched_baseline(name) or 'none'}")
     for kind, place in found.targets.items():
         say(f"claims: {kind} ({place})")
 

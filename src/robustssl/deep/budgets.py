@@ -28,5 +28,5 @@ BUDGETS: dict[str, dict[str, Any]] = {
     "image": {"net": "mlp[width=256]", "steps": 1000, "learning_rate": 5e-4},
     "text": {"steps": 1000},
     # Of a pretrained encoder: experiments/vectors_budget.py.
-    "vectors": {"net": "mlp[width=256]", "weight_decay": 0.03},
+    "vectors": {"net": "mlp[width=256]"},
 }

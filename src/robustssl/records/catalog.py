@@ -119,7 +119,7 @@ def shares_baseline_with(spec: str, known: About) -> str | None:
     """The method (a spec) that has the same baseline, if `baseline` names the option that holds it:
     what is put in front of another method is judged by that method's baseline.
     """
-    if known.baseline not in known.nested:
+    if known.baseline is None or known.baseline not in known.nested:
         return None
     return str(parse(spec)[1].get(known.baseline, known.options[known.baseline]))
 

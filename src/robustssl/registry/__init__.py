@@ -371,7 +371,7 @@ def catalog(kind: Kind) -> list[dict[str, Any]]:
         {
             "name": found.name,
             "summary": found.summary,
-            "baseline": found.baseline,
+            "baseline": matched_baseline(found.name),
             "targets": dict(found.targets),
             "presets": {which: preset._asdict() for which, preset in found.presets.items()},
             "departures": found.departures,

@@ -113,17 +113,13 @@ def mean_teacher(model, module, average, batch, memory):
     return supervised(module, batch), model.weight * slowly_grown(model, batch) * loss
 
 
-def typical_distance(rows, others):
-    """The median distance to the nearest of all others, of 256 rows spread evenly over all."""
-    nearest = []
-    for row in rows:
-        distances = [float((row - other).norm()) for other in (*rows, *others)]
-        nearest.append(min(d for d in distances if d > 0))
-    return sorted(nearest[i * len(nearest) // 256] for i in range(256))[127]
+def moved_along_one_feature(views, others):
+    """The deviation of a view from its row in one feature: two views differ by sqrt(2) times it."""
+    return math.sqrt(mean(float(squares(a, b)) / 2 for a, b in zip(views, others, strict=True)))
 
 
 def vat(model, module, average, batch, memory):
-    length = model.radius * typical_distance(memory["unlabeled"], memory["labeled"])
+    length = model.radius * moved_along_one_feature(batch.weak, batch.other)
     loss = 0
     for row, start in zip(batch.weak, batch.noise, strict=True):
         p = softmax(module(row[None])[0])
@@ -333,14 +329,29 @@ def stretched(scores):
 
 
 def shift(model, module, row):
-    """How much a small step that lowers the loss of a row's guess changes its confidence."""
+    """How much a small step towards a row's guess changes twice its probability. The authors take
+    twice the probabilities as the logits of the loss that the step lowers.
+    """
     row = row.clone().requires_grad_()
-    p = softmax(module(row[None])[0] / model.temperature)
-    (slope,) = torch.autograd.grad(surprise(p, int(p.argmax())), row)
+    twice = 2 * softmax(module(row[None])[0])
+    best = int(twice.argmax())
+    (slope,) = torch.autograd.grad(surprise(softmax(twice), best), row)
     with torch.no_grad():
-        moved = row - model.step * slope.sign()
-        q = softmax(module(moved[None])[0] / model.temperature)
-        return float((p.detach().max() - q.max()).abs())
+        moved = row - model.step * torch.where(slope >= 0, 1.0, -1.0)
+        return float((twice.max() - 2 * softmax(module(moved[None])[0]).max()).abs())
+
+
+def partners(labels, logits):
+    """For each labeled row the place of an unlabeled one. The unlabeled row with the largest logit
+    goes to the first labeled row of that class, and so on; who gets none takes that at its place.
+    """
+    found = []
+    for i, k in enumerate(labels):
+        like = [j for j, row in enumerate(logits) if int(row.argmax()) == k]
+        like.sort(key=lambda j: -float(logits[j].max()))
+        rank = labels[:i].count(k)
+        found.append(like[rank] if rank < len(like) else i)
+    return found
 
 
 def cafa(model, module, average, batch, memory):
@@ -355,44 +366,43 @@ def cafa(model, module, average, batch, memory):
         found = stretched([sign * (d - s) for d, s in zip(domains, shifts, strict=True)])
         weights.append([w / mean(found) for w in found])
 
-    guesses = [p.detach() for p in probabilities(module, batch.weak)]
-    v = memory.setdefault("classes", [1.0] * len(guesses[0]))
+    logits = module(batch.weak).detach()
+    v = memory.setdefault("classes", [1.0] * len(logits[0]))
     for k in range(len(v)):
         own = [w for w, label in zip(weights[0], batch.y, strict=True) if int(label) == k]
         if own:
             v[k] = model.memory * v[k] + (1 - model.memory) * mean(own)
+    shared = stretched(v) if max(v) > min(v) else [1.0] * len(v)
     agree = 0
     answers = probabilities(module, batch.other)
-    for guess, answer, w in zip(guesses, answers, weights[1], strict=True):
-        target = torch.stack([p * c for p, c in zip(guess, v, strict=True)])
-        target = target / target.sum()
-        if target.max() >= model.threshold:
-            agree = agree + w * squares(answer, target)
-    agree = model.weight * slowly_grown(model, batch) * agree / len(guesses)
+    for row, answer, w in zip(logits, answers, weights[1], strict=True):
+        target = torch.stack([p * c for p, c in zip(softmax(row), shared, strict=True)])
+        agree = agree + w * squares(answer, target / target.sum()) / len(answers)
+    agree = model.weight * slowly_grown(model, batch) * agree
 
+    labels, share = batch.y.tolist(), float(batch.noise)
     tells = mean(coin(unlabeled_by("domain", z.detach()), 0) for z in here)
     tells = tells + mean(coin(unlabeled_by("domain", z.detach()), 1) for z in there)
-    between = []
-    for z, label, (share, *ranks) in zip(here, batch.y, batch.noise, strict=True):
-        like = [j for j, guess in enumerate(guesses) if int(guess.argmax()) == int(label)]
-        if like:
-            partner = there[max(like, key=lambda j: ranks[j])].detach()
-            alike = (z.detach() @ partner) / (z.detach().norm() * partner.norm())
-            mixture = unlabeled_by("domain", share * z.detach() + (1 - share) * partner)
-            between.append(alike * coin(mixture, 1 - share))
-    tells = tells + (mean(between) if between else 0)
+    pairs = [(here[i].detach(), there[j].detach()) for i, j in enumerate(partners(labels, logits))]
+    alike = stretched([float(a @ b / (a.norm() * b.norm())) for a, b in pairs])
+    for (a, b), similarity in zip(pairs, alike, strict=True):
+        mixture = unlabeled_by("domain", share * a + (1 - share) * b)
+        tells = tells + similarity * coin(mixture, 1 - share) / len(pairs)
 
     def misled(here, there):
         pairs = zip(weights[0], here, strict=True), zip(weights[1], there, strict=True)
         told = mean(w * coin(unlabeled_by("misled", z), 0) for w, z in pairs[0])
         return told + mean(w * coin(unlabeled_by("misled", z), 1) for w, z in pairs[1])
 
+    # The features follow the opposite gradient, at first a small part of it.
     alone = [[z.detach().requires_grad_() for z in features] for features in (here, there)]
     slopes = torch.autograd.grad(misled(*alone), [*alone[0], *alone[1]])
-    strength = model.adversary * slowly_grown(model, batch, times=2)
     unlearned = sum(g @ z for g, z in zip(slopes, [*here, *there], strict=True))
-    misleads = misled(*alone) - strength * unlearned
-    return supervised(module, batch), agree + tells + misleads
+    part = 2 / (1 + math.exp(-3 * float(batch.step) / model.steps)) - 1
+    misleads = misled(*alone) - part * unlearned
+    late = replace(batch, step=batch.step / 2)
+    fight = model.adversary * slowly_grown(model, late) * (tells + misleads)
+    return supervised(module, batch), agree + fight
 
 
 def otsu(scores):

@@ -276,7 +276,7 @@ class Averaged:
 ACTING = {
     "vat": {"radius": 2.0, "entropy": 0.5},
     "uasd": {"start": 0.2, "warmup": 0.5},
-    "cafa": {"step": 0.1},
+    "cafa": {"step": 0.5, "warmup": 0.5, "memory": 0.5},
     "mtcf": {"start": 0.4, "warmup": 0.5, "window": 2, "ratio": 2},
     "ggr": {"base": "fixmatch[threshold=0.4]"},
     "filtered": {"base": "fixmatch[threshold=0.4]", "by": "knn"},

@@ -500,8 +500,6 @@ def adamatch(model, module, average, batch, memory):
     return labeled, model.weight * (0.5 - 0.5 * math.cos(turn)) * loss / len(weak)
 
 
-
-
 def bidirectional_adaptation_adapt(model, module, average, batch, memory):
     here, there = (list(module.shared(module.net.features(rows))) for rows in (batch.x, batch.weak))
     answers = [softmax(module.labeler(z)) for z in here]

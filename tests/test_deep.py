@@ -282,17 +282,22 @@ ACTING = {
     "filtered": {"base": "fixmatch[threshold=0.4]", "by": "knn"},
     "adamatch": {"memory": 0.5, "window": 3, "threshold": 0.9, "learning_rate": 0.02},
     "bidirectional_adaptation": {"learning_rate": 0.05, "weight": 1.0},
-    "openmatch": {"start": 0.2, "threshold": 0.5, "learning_rate": 0.2},
-    "iomatch": {"start": 0.2, "open_threshold": 0.6, "width": 8, "queue": 3, "learning_rate": 0.1},
-    "scomatch": {"batch": 4, "ratio": 1, "threshold": 0.45, "learning_rate": 0.1},
-    "ssb": {"start": 0.2, "negative": 0.45, "learning_rate": 0.05},
+    "openmatch": {"start": 0.5, "threshold": 0.36, "ema": 0.5, "learning_rate": 0.1},
+    "iomatch": {
+        **{"start": 0.5, "threshold": 0.6, "open_threshold": 0.6, "width": 8, "queue": 3},
+        **{"ratio": 2, "learning_rate": 0.5, "steps": 25},
+    },
+    "scomatch": {"batch": 4, "ratio": 1, "threshold": 0.6, "learning_rate": 0.3, "steps": 25},
+    "ssb": {"start": 0.2, "negative": 0.49, "learning_rate": 0.2},
+    "flexmatch": {"threshold": 0.9, "ratio": 1, "learning_rate": 0.3, "steps": 25},
+    "defixmatch": {"threshold": 0.5, "strong": 1.0, "learning_rate": 0.2},
 }
 
 VARIANTS = [(n, ACTING.get(n, {})) for n in DEEP] + [
     ("vat", {"warmup": 0.5}),
     ("pseudo_label", {"start": 0.4, "threshold": 0.0}),
     ("uda", {"signal": "linear", "threshold": 0.5}),
-    ("uda", {"signal": "log", "threshold": 0.5}),
+    ("uda", {"signal": "log", "threshold": 0.5, "learning_rate": 0.4}),
     ("uda", {"signal": "exp", "threshold": 0.5}),
     ("fixmatch", {"ratio": 2, "temperature": 0.5}),
     ("freematch", {"memory": 0.3, "fairness": 0.1, "learning_rate": 0.02}),
@@ -303,7 +308,8 @@ VARIANTS = [(n, ACTING.get(n, {})) for n in DEEP] + [
     ("ggr", {"base": "mtcf[start=0.2,window=1]"}),
     ("ggr", {"base": "iomatch[threshold=0.4,width=8]", "learning_rate": 0.1}),
     ("adamatch", {"net": "test_deep:Normed", "threshold": 0.9}),
-    ("scomatch", {"batch": 4, "ratio": 1, "queue": 1, "threshold": 0.9, "learning_rate": 0.2}),
+    ("iomatch", {"start": 0.2, "open_threshold": 0.6, "width": 8, "learning_rate": 0.1}),
+    ("scomatch", {"batch": 4, "ratio": 1, "queue": 1, "threshold": 0.3, "learning_rate": 0.1}),
 ]
 
 

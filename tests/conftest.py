@@ -25,7 +25,7 @@ NEEDS = {  # files all of whose tests need a package that an installation withou
     "torch": [
         f"test_{name}.py"
         for name in (
-            *("banks", "consistency_methods", "deep", "gpu", "image_encoders", "nets"),
+            *("banks", "blocks", "consistency_methods", "deep", "gpu", "image_encoders", "nets"),
             *("new_methods", "one_after_the_other", "open_set_methods", "resnet50", "robust"),
             *("true_to_authors", "views"),
         )

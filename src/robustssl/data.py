@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -138,13 +138,15 @@ class ViewedRows:
     """Rows with views that were made before: those of a bank at the places `index`.
 
     The bank, (m, 1 + weak + strong, ...), holds of each row the row itself, weak views of it and
-    strong ones; many of these may share one bank. As an array it is the rows themselves.
+    strong ones; many of these may share one bank. As an array it is the rows themselves. `blocks`
+    are the numbers of columns of each encoder, where vectors of several stand side by side.
     """
 
     bank: npt.NDArray[Any]
     index: Rows
     weak: int
     strong: int
+    blocks: tuple[int, ...] = ()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         return np.asarray(self.bank[self.index, 0], dtype)
@@ -153,7 +155,7 @@ class ViewedRows:
         return len(self.index)
 
     def __getitem__(self, rows: Any) -> "ViewedRows":
-        return ViewedRows(self.bank, self.index[rows], self.weak, self.strong)
+        return replace(self, index=self.index[rows])
 
     @property
     def shape(self) -> tuple[int, ...]:

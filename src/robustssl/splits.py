@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.data import Pools, Split, ViewedRows
-from robustssl.encoders import Pretrained, digests_of
+from robustssl.encoders import Joined, Pretrained, digests_of
 from robustssl.encoders.none import Texts
 from robustssl.preprocessing import Matrix, preprocessing
 from robustssl.views.texts import VERSIONS, text_versions
@@ -67,7 +67,15 @@ class Prepared:
         if not all(digest in shared.places for digest in digests):
             shared = Banked.of(X, self)
         index = np.array([shared.places[digest] for digest in digests], np.intp)
-        return ViewedRows(shared.bank, index, self.encoder.weak, self.encoder.strong)
+        return ViewedRows(shared.bank, index, self.encoder.weak, self.encoder.strong, self._blocks)
+
+    @property
+    def _blocks(self) -> tuple[int, ...]:
+        """The columns of each encoder, if there are several."""
+        if not isinstance(self.encoder, Joined):
+            return ()
+        blocks: tuple[int, ...] = self.preprocessing.steps[0][1].steps[1][1].blocks_
+        return blocks
 
     @cached_property
     def _bank(self) -> "Banked":

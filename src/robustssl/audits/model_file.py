@@ -10,7 +10,7 @@ from typing import Any
 from zipfile import ZipFile
 
 from robustssl.audits.model import Model, column_of
-from robustssl.encoders import Encoded
+from robustssl.encoders import Blocks, Encoded
 from robustssl.errors import InputError
 from robustssl.preprocessing import OneScale
 from robustssl.registry.trust import trusting
@@ -27,7 +27,7 @@ def _name(thing: Any) -> str:
 
 # What a file may hold besides what skops trusts and the classes of robustssl.algorithms
 _PARTS = {
-    *map(_name, (Model, column_of, Encoded, OneScale, flat_pixels)),
+    *map(_name, (Model, column_of, Blocks, Encoded, OneScale, flat_pixels)),
     "robustssl.encoders.pixels._flat",
     "numpy.dtype",
     "sklearn.tree._tree.Tree",

@@ -107,16 +107,19 @@ def _check_alike(models: Sequence[Any]) -> None:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The form and the shape of rows, and how many views come with each, weak and strong."""
+    """The form and the shape of rows, how many views come with each, weak and strong, and how many
+    columns each encoder has, if there are several.
+    """
 
     form: Form
     shape: tuple[int, ...]
     views: tuple[int, int] = (0, 0)
+    blocks: tuple[int, ...] = ()
 
 
 def inputs_of(rows: Any) -> Inputs:
     if isinstance(rows, ViewedRows):
-        return Inputs("vectors", rows.shape[1:], (rows.weak, rows.strong))
+        return Inputs("vectors", rows.shape[1:], (rows.weak, rows.strong), rows.blocks)
     return Inputs("image" if rows.ndim == 4 else "table", rows.shape[1:])
 
 

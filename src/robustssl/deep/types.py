@@ -13,13 +13,15 @@ Loss = tuple[Tensor, Tensor, State]
 @dataclass(frozen=True)
 class Shape:
     """The sizes that a model's state may depend on: `rows`, the number of unlabeled rows with
-    padding, and `row`, the shape of one row as the net sees it.
+    padding, and `row`, the shape of one row as the net sees it. `blocks` are the numbers of columns
+    of each encoder, where rows are the vectors of several side by side.
     """
 
     rows: int
     row: tuple[int, ...]
     classes: int
     steps: int
+    blocks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

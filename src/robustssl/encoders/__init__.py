@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import block_diag
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -25,6 +26,7 @@ from robustssl import registry
 from robustssl.downloads.banks import DIGEST, Bank, Vectors
 from robustssl.errors import InputError
 from robustssl.progress import console, watch
+from robustssl.records.catalog import composed_version
 from robustssl.spec import Count, check_options, parse, spell
 
 Rows = npt.NDArray[Any]  # images, (n, height, width, channels) bytes, or texts, (n,)
@@ -111,10 +113,7 @@ class Pretrained(Encoder):
     def features(self, rows: Rows) -> Pipeline:
         """The leading components of the vectors."""
         count, width = len(rows), self.vectors(rows[:1]).shape[1]
-        solver = "full" if count < width else "covariance_eigh"
-        return make_pipeline(
-            Encoded(self.spec), PCA(min(COMPONENTS, count, width), svd_solver=solver)
-        )
+        return make_pipeline(Encoded(self.spec), _components(count, width))
 
     def vectors(self, rows: Rows) -> Vectors:
         """The vectors of the rows themselves, (n, width)."""
@@ -179,6 +178,59 @@ class Pretrained(Encoder):
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Joined(Pretrained):
+    """The vectors of several encoders side by side, a block each, from the banks of these encoders.
+
+    weak, strong: how many views of each row every encoder keeps.
+    """
+
+    names: ClassVar[tuple[str, ...]]
+
+    @property
+    def members(self) -> list[Pretrained]:
+        views = {"weak": self.weak, "strong": self.strong}
+        return [registry.encoder(spell(name, views)) for name in self.names]
+
+    @property
+    def width(self) -> int:
+        return sum(member.width for member in self.members)
+
+    def _spelt(self, options: dict[str, Any]) -> str:
+        return spell("+".join(self.names), options)
+
+    def features(self, rows: Rows) -> Pipeline:
+        """The leading components of each block."""
+        widths = tuple(member.width for member in self.members)
+        return make_pipeline(Encoded(self.spec), Blocks(widths))
+
+    def vectors(self, rows: Rows) -> Vectors:
+        return np.concatenate([member.vectors(rows) for member in self.members], axis=-1)
+
+    def views(self, rows: Rows) -> Vectors:
+        return np.concatenate([member.views(rows) for member in self.members], axis=-1)
+
+
+def joined(names: Sequence[str]) -> type[Joined]:
+    """The encoder `a+b`, whose members stand in the order of the alphabet."""
+    names = tuple(sorted(names))
+    members = [registry.find("encoder", name) for name in names]
+    able = all(issubclass(member, Pretrained) for member in members)
+    kinds = {member.kind for member in members}
+    if not able or len(kinds) > 1 or len(set(names)) < len(names):
+        raise InputError(
+            f"cannot compose {'+'.join(names)!r}: it takes different pretrained encoders of one "
+            "kind of data, such as efficientnet_lite0+resnet50"
+        )
+    body = {
+        "__doc__": f"The vectors of {' and of '.join(names)} side by side, a block each.",
+        "names": names,
+        "kind": kinds.pop(),
+        "version": composed_version(*(member.version for member in members)),
+    }
+    return type("".join(member.__name__ for member in members), (Joined,), body)
+
+
 @contextmanager
 def _adding(bank: Bank) -> Iterator[Callable[[Sequence[bytes], Sequence[Vectors]], None]]:
     """A function that adds the versions of rows to a bank while the next ones are encoded."""
@@ -228,6 +280,36 @@ class Encoded(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Rows) -> npt.NDArray[np.float32]:
         found: Pretrained = registry.encoder(self.encoder)
         return found.vectors(X).astype(np.float32)
+
+
+class Blocks(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """The leading components of each block of columns, as if it stood alone: as many, centred, and
+    with a scale of its own, so that no encoder outweighs another by the size of its numbers.
+
+    widths: the columns of each block; `blocks_` are the components of each.
+    """
+
+    def __init__(self, widths: tuple[int, ...]) -> None:
+        self.widths = widths
+
+    def fit(self, X: Rows, y: None = None) -> Self:
+        parts = np.split(X, np.cumsum(self.widths)[:-1], axis=1)
+        fitted = [_components(*part.shape).fit(part) for part in parts]
+        scales = [pca.transform(part).std() or 1 for pca, part in zip(fitted, parts, strict=True)]
+        scaled = [pca.components_ / scale for pca, scale in zip(fitted, scales, strict=True)]
+        self.blocks_ = tuple(len(components) for components in scaled)
+        self.components_ = block_diag(*scaled)
+        self.mean_ = np.concatenate([pca.mean_ for pca in fitted])
+        return self
+
+    def transform(self, X: Rows) -> Rows:
+        return np.asarray((X - self.mean_) @ self.components_.T)
+
+
+def _components(count: int, width: int) -> PCA:
+    """What finds the leading components of that many rows."""
+    solver = "full" if count < width else "covariance_eigh"
+    return PCA(min(COMPONENTS, count, width), svd_solver=solver)
 
 
 def digests_of(rows: Rows) -> list[bytes]:

@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 from typing import Any
 
@@ -88,23 +88,20 @@ def version(kind: str, name: str) -> int | None:
     found = [entry(*part) for part in parts_of(kind, name)]
     if None in found:
         return None
-    numbers = [about.version for about in found if about is not None]
-    return numbers[0] if len(numbers) == 1 else composed_version(*numbers)
+    return composed_version(*(about.version for about in found if about is not None))
 
 
 def parts_of(kind: str, name: str) -> list[tuple[str, str]]:
-    """The things, each a kind and a name, that make up an environment such as label+feature, or a
-    dataset with its encoder, such as cifar10+resnet50.
+    """The things, each a kind and a name, that make up an environment such as label+feature, an
+    encoder such as minilm+mpnet, or a dataset with its encoders, such as cifar10+resnet50.
     """
-    first, plus, second = (
-        name.partition("+") if kind in ("environment", "dataset") else (name, "", "")
-    )
-    return [(kind, first), ("encoder" if kind == "dataset" else kind, second)][: 1 + bool(plus)]
+    first, *others = name.split("+") if kind in ("environment", "encoder", "dataset") else [name]
+    return [(kind, first), *(("encoder" if kind == "dataset" else kind, one) for one in others)]
 
 
-def composed_version(first: int, second: int) -> int:
-    """The version of what is made up of two things."""
-    return 1000 * first + second
+def composed_version(*versions: int) -> int:
+    """The version of what is made up of things with these versions."""
+    return reduce(lambda before, version: 1000 * before + version, versions)
 
 
 def baseline_spec(spec: str, baseline: About) -> str:

@@ -60,6 +60,8 @@ def find(kind: Kind, name: str) -> Any:
     """The class (algorithm, environment) or the function (a dataset's `load`) behind a name."""
     if kind == "environment" and "+" in name:
         return _composed(*name.split("+"))
+    if kind == "encoder" and "+" in name:
+        return importlib.import_module("robustssl.encoders").joined(name.split("+"))
     if ":" in name:
         return load_own(kind, name)
     if name not in names(kind):
@@ -104,12 +106,12 @@ def _composed(first: str, *others: str) -> Any:
 
 def version(kind: Kind, name: str) -> int:
     """The version of the thing named; raised whenever its numbers change. That of a dataset with
-    an encoder, `dataset+encoder`, is of both.
+    encoders, `dataset+encoder`, is of all of them.
     """
     if kind != "dataset":
         return about(kind, name).version
-    numbers = [about(cast(Kind, part), inner).version for part, inner in parts_of(kind, name)]
-    return numbers[0] if len(numbers) == 1 else composed_version(*numbers)
+    parts = parts_of(kind, name)
+    return composed_version(*(about(cast(Kind, part), inner).version for part, inner in parts))
 
 
 def versions(cell: Cell) -> Versions:
@@ -233,6 +235,8 @@ def canonical(kind: Kind, spec: str, budget: str | None = None) -> str:
     given is that of algorithms which have budgets and name none.
     """
     name, options = parse(spec)
+    if kind == "encoder":
+        name = "+".join(sorted(name.split("+")))  # the order of several does not matter
     if kind == "algorithm":
         preset, own = options.pop("preset", None), options.pop("budget", None)
         values = budget_values(name, _budget_of(name, own, budget))

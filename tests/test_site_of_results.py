@@ -7,6 +7,7 @@ import pytest
 from site_pages import ROOT, check_equality, choose, data_of, open_page, overflow, table
 
 import robustssl
+from robustssl.records import catalog
 
 LEADERBOARD = ROOT / "results" / "leaderboard"
 NOT_RUN = "its baseline was not run"
@@ -40,6 +41,28 @@ def test_rankings_of_some_results_are_those_of_python(some, tmp_path):
     pages = some(lambda cell: cell["algorithm"] in methods)
     assert len(data_of(pages)["methods"]) == len(methods)
     check_equality(data_of(pages), tmp_path)
+
+
+def test_older_versions_are_marked_and_claims_are_told(browser, some):
+    names = ("supervised_svm", "uasd", "defixmatch")
+    pages = some(lambda cell: cell["algorithm"] in names)
+    with gzip.open(LEADERBOARD / "texts" / "records.jsonl.gz", "rt") as file:
+        found = {r["cell"]["algorithm"]: r["versions"][0] for r in map(json.loads, file)}
+    older = {name for name, run in found.items() if run < catalog.version("algorithm", name)}
+    open_page(browser, pages, "leaderboard.html")
+    marks = {name: " (older version)" * (name in older) for name in found}
+    svm, uasd, defixmatch = (
+        name + marks[name] for name in ("supervised_svm", "uasd", "defixmatch")
+    )
+    assert {row["method"] for row in table(browser)} == {svm, uasd, defixmatch}
+    for claim, fits in {"any": uasd, "label": uasd, "consistent": defixmatch}.items():
+        choose(browser, "[data-state=targets]", claim)
+        assert {row["method"] for row in table(browser)} == {svm, fits}
+    words = browser.find_element("css selector", "[data-state=targets]").text
+    assert "t = 0 alone" in words
+    page = (pages / "algorithms" / "defixmatch.html").read_text()
+    place = catalog.entry("algorithm", "defixmatch").targets["consistent"]
+    assert f"Its authors claim to answer rows like the labeled ones (t = 0 alone): {place}." in page
 
 
 @pytest.mark.slow

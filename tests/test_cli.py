@@ -334,7 +334,7 @@ def test_show_algorithm_says_what_it_is(call):
     assert code == 0
     assert "Zhou et al., 2004" in output
     assert "(1 - alpha) (I - alpha S)^-1 Y" in output
-    assert "options:  label_spreading[alpha=0.2,gamma=1.0,n_neighbors=7]" in output
-    assert "preset paper: label_spreading[alpha=0.99,n_neighbors=null]" in output
+    assert "options:  label_spreading[alpha=0.99,gamma=1.0,n_neighbors=7]" in output
+    assert "preset paper: label_spreading[n_neighbors=null] (from Zhou et al. 2004" in output
     assert "baseline: supervised_kernel" in output
     assert call("show", "algorithm", "label_spreadin")[0] == 2

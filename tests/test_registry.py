@@ -36,15 +36,18 @@ def test_one_thing_has_one_spelling():
     def canonical(spec):
         return registry.canonical("algorithm", spec)
 
-    assert canonical("label_spreading[gamma=1,alpha=0.2]") == "label_spreading"
+    assert canonical("label_spreading[gamma=1,alpha=0.99]") == "label_spreading"
     assert canonical("label_spreading[gamma=2, alpha=.5]") == canonical(
         "label_spreading[alpha=0.5,gamma=2.0]"
     )
     assert (
-        canonical("label_spreading[preset=paper]") == "label_spreading[alpha=0.99,n_neighbors=null]"
+        canonical("label_spreading[preset=reference]")
+        == "label_spreading[alpha=0.2,n_neighbors=null]"
     )
     assert (
-        canonical("label_spreading[preset=paper,alpha=0.2]") == "label_spreading[n_neighbors=null]"
+        canonical("label_spreading[preset=reference,alpha=0.99]")
+        == canonical("label_spreading[preset=paper]")
+        == "label_spreading[n_neighbors=null]"
     )
 
 

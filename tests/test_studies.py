@@ -37,9 +37,9 @@ def test_defaults():
 
 
 def test_presets_are_resolved_into_values():
-    study = studies.study({**GOOD, "algorithms": ["label_spreading[preset=paper]"]})
-    assert study.cells()[0].params == (("alpha", 0.99), ("n_neighbors", None))
-    same = ["label_spreading[preset=paper]", "label_spreading[alpha=0.99,n_neighbors=null]"]
+    study = studies.study({**GOOD, "algorithms": ["label_spreading[preset=reference]"]})
+    assert study.cells()[0].params == (("alpha", 0.2), ("n_neighbors", None))
+    same = ["label_spreading[preset=paper]", "label_spreading[n_neighbors=null]"]
     assert len(studies.study({**GOOD, "algorithms": same}).cells()) == 30
 
 

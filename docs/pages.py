@@ -151,7 +151,8 @@ def algorithms_page() -> str:
         "One file each; its page is made of it. An algorithm is a scikit-learn classifier that "
         "takes -1 for “unlabeled”, and "
         "[yours](../tutorials/own_algorithm.md) is one more. `robustssl show algorithm NAME` "
-        "says the same in a terminal, `robustssl check NAME` tries whether it keeps its promises.",
+        "says the same in a terminal, `robustssl check NAME` tries whether it keeps its promises. "
+        "[Methods and their authors](authors.md) lays them beside what was published.",
     ]
     for title, names in by_family().items():
         rows = (

@@ -1,7 +1,9 @@
 """What a method says of its authors, and training in stages, which some of them need."""
 
+import csv
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +13,8 @@ from test_deep import fit, rows
 from torch.nn.functional import cross_entropy
 
 from robustssl import InputError, registry
+from robustssl.checks._gains import COLLAPSE
+from robustssl.checks._worlds import WORLDS
 from robustssl.deep import DeepClassifier
 from robustssl.deep import train as training
 from robustssl.deep.stack import _seeds
@@ -34,6 +38,22 @@ def test_settings_have_a_source_and_claims_a_place(name):
 def test_departures_are_told_in_one_form(name):
     told = registry.about("algorithm", name).departures
     assert told
+
+
+with (Path(__file__).parents[1] / "experiments/authors.csv").open(newline="") as _file:
+    MEASURED = list(csv.DictReader(_file))
+
+
+@pytest.mark.parametrize("name", [n for n in ALGORITHMS if registry.about("algorithm", n).baseline])
+def test_every_method_was_measured_and_collapses_only_where_it_says_so(name):
+    """After a change of a method: python experiments/authors.py METHOD."""
+    about = registry.about("algorithm", name)
+    rows = {row["measure"]: row for row in MEASURED if row["method"] == name}
+    assert {row["version"] for row in rows.values()} == {str(about.version)}
+    assert float(rows["changed"]["value"]) > 0
+    if about.family == "deep":
+        found = {w.__name__ for w in WORLDS if float(rows[w.__name__]["high"]) < -COLLAPSE}
+        assert found == set(getattr(registry.algorithm(name), "collapses", {})) - {"blobs"}
 
 
 class Unsourced(DeepClassifier):

@@ -37,7 +37,7 @@ def changed(name):
 
 
 def measures(name):
-    yield "changed", changed(name), "", ""
+    yield "changed", f"{changed(name):.4f}", "", ""
     if registry.about("algorithm", name).family == "deep":
         for world in WORLDS:
             gains = _gains(name, world, COLLAPSE_SEEDS)

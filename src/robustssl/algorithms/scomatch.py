@@ -49,8 +49,9 @@ class SCOMatch(DeepClassifier):
     version = 3
     targets: ClassVar[dict[str, str]] = {"label": "arXiv:2409.17512, abstract"}
     collapses: ClassVar[dict[str, str]] = {
-        "blobs": "-.005 [-.015 at least] (20 seeds): in each step the least certain row is taught as "
-        "an outlier, even if there is none; without that term digits have .94 instead of .81 at t = 0"
+        "blobs": "-.005, perhaps -.015 (20 seeds): in each step the least certain row is taught as "
+        "an outlier, even if there is none; without that term digits have .94 instead of .81 at "
+        "t = 0 (5 seeds)"
     }
     views = ("weak", "strong")
     presets: ClassVar[dict[str, Preset]] = {

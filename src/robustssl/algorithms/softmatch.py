@@ -37,8 +37,9 @@ class SoftMatch(DeepClassifier):
     ratio: Count = 7
 
     collapses: ClassVar[dict[str, str]] = {
-        "weak_signal_in_128_features": "at first nearly every guess of the untrained net is trusted, "
-        "as in the authors' code: .51, with a ramp of the weight .80, baseline .77 (10 seeds)"
+        "weak_signal_in_128_features": "at first nearly every guess of the untrained net is "
+        "trusted, as in the authors' code: .51, with a ramp of the weight .80, baseline .77 "
+        "(10 seeds)"
     }
     views = ("weak", "strong")
     presets: ClassVar[dict[str, Preset]] = {

@@ -184,15 +184,15 @@ def authors_page() -> str:
         if about.baseline is None:
             continue
         paper = about.presets.get("paper")
+        facts = {
+            "Paper": first_paragraph(inspect.getmodule(found)),
+            "Settings": signs(paper.source) if paper else "of this package",
+            "Departures": " ".join(signs(about.departures or "unknown").split()) + ".",
+            "Claims": "; ".join(f"{k} ({signs(v)})" for k, v in about.targets.items()) or "nothing",
+            "Alive": alive(name, about, measured, getattr(found, "collapses", {})),
+        }
         rows.append(
-            (
-                f"[{name}]({name}.md)",
-                first_paragraph(inspect.getmodule(found)),
-                signs(paper.source) if paper else "this package",
-                " ".join(signs(about.departures or "unknown").split()),
-                "; ".join(f"{k}: {signs(v)}" for k, v in about.targets.items()) or "nothing",
-                alive(name, about, measured, getattr(found, "collapses", {})),
-            )
+            (f"[{name}]({name}.md)", "<br>".join(f"**{k}:** {v}" for k, v in facts.items()))
         )
     parts = [
         "# Methods and their authors",
@@ -203,7 +203,7 @@ def authors_page() -> str:
         "on four kinds of consistent rows (two moons in 16 features, digits, a weak signal in 128 "
         "features, vectors of CIFAR-10) with the 95% interval over ten seeds. "
         "`robustssl check NAME` repeats it; [the experiment](../experiments.md) made it.",
-        table("method | paper | settings from | departures | authors claim | alive", rows),
+        table("method | beside its authors", rows),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -213,7 +213,7 @@ def alive(name: str, about: Any, measured: Mapping[Any, Any], collapses: Mapping
     known = {m: row for (n, m), row in measured.items() if n == name}
     if not known or {row["version"] for row in known.values()} != {str(about.version)}:
         return "unknown"
-    told = [f"{float(known['changed']['value']):.0%} change"]
+    told = [f"{float(known['changed']['value']):.0%} of predictions change"]
     for world in WORLDS:
         if row := known.get(world.__name__):
             value, low, high = (float(row[key]) for key in ("value", "low", "high"))

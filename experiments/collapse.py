@@ -43,7 +43,8 @@ VARIANTS = [
     *("softmatch", "softmatch, ramped", "softmatch[memory=0.999]", "softmatch[steps=3000]"),
     *("mixmatch", "mixmatch[warmup=0.015625]", "mixmatch[steps=3000,warmup=0.015625]"),
     *("mixmatch[warmup=0.4]", "mtcf", "mtcf[start=0.0]", "mtcf[weight=0.0]", "mtcf[steps=3000]"),
-    *("ict", "ict[weight=10.0]", "ict[alpha=0.1]", "ict[steps=3000]"),
+    *("ict", "ict[warmup=1.0]", "ict[warmup=1.0,weight=10.0]", "ict[alpha=0.1,warmup=1.0]"),
+    "ict[steps=3000,warmup=1.0]",
 ]
 
 

@@ -1,9 +1,13 @@
 """Every deep method as plain loops over rows, for comparison with the engine.
 
-A function has the name of its method. It takes the model, a torch module, the module's average, one
-batch and `memory`, a dict that it may write to and in which it finds all labeled rows; it returns
-the labeled and the unlabeled loss. If the method adds parts to the net, they are attributes of the
-module, and so is the net itself. COMBINED names the methods that do not add their gradients.
+A function has the name of its method, and that of an earlier stage also the name of the stage. It
+takes the model, a torch module, the module's average, one batch and `memory`, a dict that it may
+write to and in which it finds all rows and the module that each earlier stage ended with; it
+returns the labeled and the unlabeled loss. If the method adds parts to the net, they are attributes
+of the module, and so is the net itself. COMBINED names the methods that do not add their gradients.
+
+They were written from the code of the methods' authors and from the departures that each method
+lists, not from the methods here. Small numbers that only keep a logarithm finite are left out.
 """
 
 import math
@@ -66,26 +70,31 @@ def supervised(module, batch):
     return mean(surprise(p[i], int(k)) for i, k in enumerate(batch.y))
 
 
-def grown(model, batch, times=1):
-    return min(1.0, float(batch.step) / (times * model.warmup * model.steps))
+def grown(model, batch):
+    return min(1.0, float(batch.step) / (model.warmup * model.steps)) if model.warmup else 1.0
 
 
-def slowly_grown(model, batch, times=1):
-    return math.exp(-5 * (1 - grown(model, batch, times)) ** 2)
+def slowly_grown(model, batch):
+    return math.exp(-5 * (1 - grown(model, batch)) ** 2)
 
 
 def supervised_net(model, module, average, batch, memory):
     return supervised(module, batch), 0.0
 
 
+def supervised_strong(model, module, average, batch, memory):
+    strong = replace(batch, x=batch.x_strong)
+    return (supervised(module, batch) + supervised(module, strong)) / 2, 0.0
+
+
 def pseudo_label(model, module, average, batch, memory):
-    loss = 0
+    loss, first = 0, model.start * model.steps
     for p in probabilities(module, batch.weak):
         best = int(p.argmax())
         if p[best] >= model.threshold:
             loss = loss + surprise(p, best)
-    loss = model.weight * grown(model, batch) * loss / len(batch.weak)
-    return supervised(module, batch), loss
+    growth = max(0.0, (float(batch.step) - first) / (model.steps - first))
+    return supervised(module, batch), model.weight * growth * loss / len(batch.weak)
 
 
 def pi_model(model, module, average, batch, memory):
@@ -104,33 +113,46 @@ def mean_teacher(model, module, average, batch, memory):
     return supervised(module, batch), model.weight * slowly_grown(model, batch) * loss
 
 
+def moved_along_one_feature(views, others):
+    """The deviation of a view from its row in one feature: two views differ by sqrt(2) times it."""
+    return math.sqrt(mean(float(squares(a, b)) / 2 for a, b in zip(views, others, strict=True)))
+
+
 def vat(model, module, average, batch, memory):
+    length = model.radius * moved_along_one_feature(batch.weak, batch.other)
     loss = 0
     for row, start in zip(batch.weak, batch.noise, strict=True):
         p = softmax(module(row[None])[0])
         q = p.detach()
-        jacobian = torch.autograd.functional.jacobian(
-            lambda u: module(u[None])[0], row, create_graph=False
-        )
-        fisher = jacobian.T @ (torch.diag(q) - torch.outer(q, q)) @ jacobian
-        g = fisher @ (start / start.norm())
-        moved = row + model.radius * math.sqrt(len(row)) * g / g.norm()
-        answer = softmax(module(moved[None])[0])
-        divergence = sum(a * (torch.log(a) - torch.log(b)) for a, b in zip(q, answer, strict=True))
+
+        def divergence(step, row=row, q=q):
+            answer = softmax(module((row + step)[None])[0])
+            return sum(a * (torch.log(a) - torch.log(b)) for a, b in zip(q, answer, strict=True))
+
+        # The gradient of the divergence in a step of no length is its second derivative times it.
+        curvature = torch.autograd.functional.hessian(divergence, torch.zeros_like(row))
+        g = curvature @ (start / start.norm())
         entropy = -sum(a * torch.log(a) for a in p)
-        loss = loss + model.weight * grown(model, batch) * divergence + model.entropy * entropy
+        attack = model.weight * grown(model, batch) * divergence(length * g / g.norm())
+        loss = loss + attack + model.entropy * entropy
     return supervised(module, batch), loss / len(batch.weak)
 
 
 def ict(model, module, average, batch, memory):
-    share, rows = float(batch.noise), batch.weak
+    share, rows = float(batch.noise[0]), batch.x
+    labeled = 0
+    for i in range(len(rows)):
+        p = softmax(module((share * rows[i] + (1 - share) * rows[i - 1])[None])[0])
+        mine, its = surprise(p, int(batch.y[i])), surprise(p, int(batch.y[i - 1]))
+        labeled = labeled + (share * mine + (1 - share) * its) / len(rows)
+    share, rows = float(batch.noise[1]), batch.weak
     with torch.no_grad():
-        p = probabilities(average, rows)
+        logits = average(rows)
     loss = 0
     for i in range(len(rows)):
-        mixed = softmax(module((share * rows[i] + (1 - share) * rows[i - 1])[None])[0])
-        loss = loss + squares(mixed, share * p[i] + (1 - share) * p[i - 1])
-    return supervised(module, batch), model.weight * slowly_grown(model, batch) * loss / len(rows)
+        p = softmax(module((share * rows[i] + (1 - share) * rows[i - 1])[None])[0])
+        loss = loss + squares(p, softmax(share * logits[i] + (1 - share) * logits[i - 1]))
+    return labeled, model.weight * slowly_grown(model, batch) * loss / len(rows)
 
 
 def uda(model, module, average, batch, memory):
@@ -143,7 +165,8 @@ def uda(model, module, average, batch, memory):
             loss = loss - sum(a * torch.log(b) for a, b in zip(target, answer, strict=True))
     labeled = [softmax(row)[k] for row, k in zip(module(batch.x), batch.y, strict=True)]
     done, classes = float(batch.step) / model.steps, logits.shape[1]
-    eta = {"none": 1.0, "linear": done, "exp": math.exp(5 * (done - 1))}[model.signal]
+    growths = {"linear": done, "exp": math.exp(5 * (done - 1)), "log": 1 - math.exp(-5 * done)}
+    eta = growths.get(model.signal, 1.0)
     eta = eta * (1 - 1 / classes) + 1 / classes
     unsure = [p for p in labeled if p <= eta]
     errors = mean(-torch.log(p) for p in unsure) if unsure else 0 * labeled[0]
@@ -164,19 +187,21 @@ def flexmatch(model, module, average, batch, memory):
     known = memory.setdefault("known", {})
     with torch.no_grad():
         guesses = probabilities(module, batch.weak)
-    classes = len(guesses[0])
-    counts = [list(known.values()).count(k) for k in range(classes)]
-    most = max(*counts, int(batch.rows) - len(known))
+    classes, rows = len(guesses[0]), int(batch.rows)
+    betas = memory.setdefault("betas", [0.0] * classes)
     loss = 0
     for guess, answer in zip(guesses, probabilities(module, batch.strong), strict=True):
         best = int(guess.argmax())
-        beta = counts[best] / most
-        if guess[best] >= model.threshold * beta / (2 - beta):
+        if guess[best] >= model.threshold * betas[best] / (2 - betas[best]):
             loss = loss + surprise(answer, best)
     for row, guess in zip(batch.index, guesses, strict=True):
         if guess.max() >= model.threshold:
             known[int(row)] = int(guess.argmax())
-    return supervised(module, batch), model.weight * grown(model, batch) * loss / len(guesses)
+    counts = [list(known.values()).count(k) for k in range(classes)]
+    most = max(*counts, rows - len(known))
+    if most < rows:
+        memory["betas"] = [count / most for count in counts]
+    return supervised(module, batch), model.weight * loss / len(guesses)
 
 
 def averaged(memory, name, start, value, decay):
@@ -207,21 +232,22 @@ def freematch(model, module, average, batch, memory):
         ratio = torch.stack([x / y if y > 0 else 0 * x for x, y in zip(a, b, strict=True)])
         return ratio / ratio.sum() if ratio.sum() > 0 else ratio
 
-    target, answer = scaled(p, h), scaled(asked, chosen)
-    fair = sum(a * torch.log(b + 1e-12) for a, b in zip(target, answer, strict=True))
-    loss = model.weight * loss / len(guesses) + model.fairness * fair
-    return supervised(module, batch), grown(model, batch) * loss
+    target, answer, fair = scaled(p, h), scaled(asked, chosen), 0
+    if chosen.sum() > 0:
+        fair = sum(a * torch.log(b + 1e-12) for a, b in zip(target, answer, strict=True))
+    return supervised(module, batch), model.weight * loss / len(guesses) + model.fairness * fair
 
 
 def softmatch(model, module, average, batch, memory):
     with torch.no_grad():
         guesses = torch.stack(probabilities(module, batch.weak))
-    classes = guesses.shape[1]
-    even = torch.full((classes,), 1 / classes, dtype=guesses.dtype)
-    p = averaged(memory, "p", even, guesses.mean(0), model.memory)
-    sure = torch.stack([(g / p / (g / p).sum()).max() for g in guesses])
-    centre = averaged(memory, "mean", 1 / classes, sure.mean(), model.memory)
-    spread = ((sure - sure.mean()) ** 2).sum() / (len(sure) - 1)
+    p = averaged(memory, "p", guesses.mean(0), guesses.mean(0), model.memory)
+    sure = []
+    for guess in guesses:
+        aligned = guess / (p + 1e-6)
+        sure.append((aligned / aligned.sum()).max())
+    centre = averaged(memory, "mean", 1 / guesses.shape[1], mean(sure), model.memory)
+    spread = sum((c - mean(sure)) ** 2 for c in sure) / (len(sure) - 1)
     spread = averaged(memory, "variance", 1.0, spread, model.memory)
     loss = 0
     for guess, c, answer in zip(guesses, sure, probabilities(module, batch.strong), strict=True):
@@ -229,7 +255,7 @@ def softmatch(model, module, average, batch, memory):
         if c < centre:
             trust = torch.exp(-((c - centre) ** 2) / (2 * spread / model.sigmas**2))
         loss = loss + trust * surprise(answer, int(guess.argmax()))
-    return supervised(module, batch), model.weight * grown(model, batch) * loss / len(guesses)
+    return supervised(module, batch), model.weight * loss / len(guesses)
 
 
 def temporal_ensembling(model, module, average, batch, memory):
@@ -282,17 +308,17 @@ def mixmatch(model, module, average, batch, memory):
 
 
 def uasd(model, module, average, batch, memory):
-    with torch.no_grad():
-        sure = mean(float(p.max()) for p in probabilities(module, batch.x_strong))
-    threshold = averaged(memory, "threshold", 0.9, sure, model.memory)
-    said, kept = memory.setdefault("said", {}), []
-    if begun(model, batch):
-        for row, p in zip(batch.index, probabilities(module, batch.weak), strict=True):
-            said[int(row)] = [*said.get(int(row), []), p.detach()]
-            q = mean(said[int(row)])
-            if q.max() >= threshold:
-                kept.append(crossed(q, p))
-    loss = mean(kept) if kept else 0.0
+    """Strong views of labeled rows stand for the authors' validation rows."""
+    said, checked = memory.setdefault("said", {}), memory.setdefault("checked", {})
+    threshold = mean(mean(past).max() for past in checked.values()) if checked else 0.9
+    kept = []
+    for row, p in zip(batch.index.tolist(), probabilities(module, batch.weak), strict=True):
+        if row in said and mean(said[row]).max() >= threshold:
+            kept.append(crossed(mean(said[row]), p))
+        said[row] = [*said.get(row, []), p.detach()]
+    for row, p in zip(batch.x_index.tolist(), probabilities(module, batch.x_strong), strict=True):
+        checked[row] = [*checked.get(row, []), p.detach()]
+    loss = mean(kept) if kept and begun(model, batch) else 0.0
     return supervised(module, batch), model.weight * slowly_grown(model, batch) * loss
 
 
@@ -303,14 +329,29 @@ def stretched(scores):
 
 
 def shift(model, module, row):
-    """How much a small step that lowers the loss of a row's guess changes its confidence."""
+    """How much a small step towards a row's guess changes twice its probability. The authors take
+    twice the probabilities as the logits of the loss that the step lowers.
+    """
     row = row.clone().requires_grad_()
-    p = softmax(module(row[None])[0] / model.temperature)
-    (slope,) = torch.autograd.grad(surprise(p, int(p.argmax())), row)
+    twice = 2 * softmax(module(row[None])[0])
+    best = int(twice.argmax())
+    (slope,) = torch.autograd.grad(surprise(softmax(twice), best), row)
     with torch.no_grad():
-        moved = row - model.step * slope.sign()
-        q = softmax(module(moved[None])[0] / model.temperature)
-        return float((p.detach().max() - q.max()).abs())
+        moved = row - model.step * torch.where(slope >= 0, 1.0, -1.0)
+        return float((twice.max() - 2 * softmax(module(moved[None])[0]).max()).abs())
+
+
+def partners(labels, logits):
+    """For each labeled row the place of an unlabeled one. The unlabeled row with the largest logit
+    goes to the first labeled row of that class, and so on; who gets none takes that at its place.
+    """
+    found = []
+    for i, k in enumerate(labels):
+        like = [j for j, row in enumerate(logits) if int(row.argmax()) == k]
+        like.sort(key=lambda j: -float(logits[j].max()))
+        rank = labels[:i].count(k)
+        found.append(like[rank] if rank < len(like) else i)
+    return found
 
 
 def cafa(model, module, average, batch, memory):
@@ -325,44 +366,43 @@ def cafa(model, module, average, batch, memory):
         found = stretched([sign * (d - s) for d, s in zip(domains, shifts, strict=True)])
         weights.append([w / mean(found) for w in found])
 
-    guesses = [p.detach() for p in probabilities(module, batch.weak)]
-    v = memory.setdefault("classes", [1.0] * len(guesses[0]))
+    logits = module(batch.weak).detach()
+    v = memory.setdefault("classes", [1.0] * len(logits[0]))
     for k in range(len(v)):
         own = [w for w, label in zip(weights[0], batch.y, strict=True) if int(label) == k]
         if own:
             v[k] = model.memory * v[k] + (1 - model.memory) * mean(own)
+    shared = stretched(v) if max(v) > min(v) else [1.0] * len(v)
     agree = 0
     answers = probabilities(module, batch.other)
-    for guess, answer, w in zip(guesses, answers, weights[1], strict=True):
-        target = torch.stack([p * c for p, c in zip(guess, v, strict=True)])
-        target = target / target.sum()
-        if target.max() >= model.threshold:
-            agree = agree + w * squares(answer, target)
-    agree = model.weight * slowly_grown(model, batch) * agree / len(guesses)
+    for row, answer, w in zip(logits, answers, weights[1], strict=True):
+        target = torch.stack([p * c for p, c in zip(softmax(row), shared, strict=True)])
+        agree = agree + w * squares(answer, target / target.sum()) / len(answers)
+    agree = model.weight * slowly_grown(model, batch) * agree
 
+    labels, share = batch.y.tolist(), float(batch.noise)
     tells = mean(coin(unlabeled_by("domain", z.detach()), 0) for z in here)
     tells = tells + mean(coin(unlabeled_by("domain", z.detach()), 1) for z in there)
-    between = []
-    for z, label, (share, *ranks) in zip(here, batch.y, batch.noise, strict=True):
-        like = [j for j, guess in enumerate(guesses) if int(guess.argmax()) == int(label)]
-        if like:
-            partner = there[max(like, key=lambda j: ranks[j])].detach()
-            alike = (z.detach() @ partner) / (z.detach().norm() * partner.norm())
-            mixture = unlabeled_by("domain", share * z.detach() + (1 - share) * partner)
-            between.append(alike * coin(mixture, 1 - share))
-    tells = tells + (mean(between) if between else 0)
+    pairs = [(here[i].detach(), there[j].detach()) for i, j in enumerate(partners(labels, logits))]
+    alike = stretched([float(a @ b / (a.norm() * b.norm())) for a, b in pairs])
+    for (a, b), similarity in zip(pairs, alike, strict=True):
+        mixture = unlabeled_by("domain", share * a + (1 - share) * b)
+        tells = tells + similarity * coin(mixture, 1 - share) / len(pairs)
 
     def misled(here, there):
         pairs = zip(weights[0], here, strict=True), zip(weights[1], there, strict=True)
         told = mean(w * coin(unlabeled_by("misled", z), 0) for w, z in pairs[0])
         return told + mean(w * coin(unlabeled_by("misled", z), 1) for w, z in pairs[1])
 
+    # The features follow the opposite gradient, at first a small part of it.
     alone = [[z.detach().requires_grad_() for z in features] for features in (here, there)]
     slopes = torch.autograd.grad(misled(*alone), [*alone[0], *alone[1]])
-    strength = model.adversary * slowly_grown(model, batch, times=2)
     unlearned = sum(g @ z for g, z in zip(slopes, [*here, *there], strict=True))
-    misleads = misled(*alone) - strength * unlearned
-    return supervised(module, batch), agree + tells + misleads
+    part = 2 / (1 + math.exp(-3 * float(batch.step) / model.steps)) - 1
+    misleads = misled(*alone) - part * unlearned
+    late = replace(batch, step=batch.step / 2)
+    fight = model.adversary * slowly_grown(model, late) * (tells + misleads)
+    return supervised(module, batch), agree + fight
 
 
 def otsu(scores):
@@ -377,6 +417,7 @@ def otsu(scores):
 
 
 def mtcf(model, module, average, batch, memory):
+    """The row of a common batch has a label as often as the rows of both sets have one."""
     said = memory.setdefault("said", {})
     lately = {row: mean(told[-model.window :]) for row, told in said.items()}
     if int(batch.step) % 10 == 0:
@@ -385,10 +426,12 @@ def mtcf(model, module, average, batch, memory):
         [torch.sigmoid(z[0]) for z in module.g(module.net.features(rows))]
         for rows in (batch.x, batch.weak)
     )
-    labeled, unlabeled, kept = mean(coin(p, 1) for p in members), 0, []
+    share = len(memory["labeled"]) / (len(memory["labeled"]) + int(batch.rows))
+    labeled, unlabeled, kept = share * mean(coin(p, 1) for p in members), 0, []
     for row, p in zip(batch.index.tolist(), guests, strict=True):
         waits = len(said.get(row, [])) < model.window
-        unlabeled = unlabeled + coin(p, 0.0 if waits else lately[row]) / len(guests)
+        target = 0.0 if waits else lately[row]
+        unlabeled = unlabeled + (1 - share) * coin(p, target) / len(guests)
         kept.append(lately.get(row, 0.0) >= memory["threshold"])
         said[row] = [*said.get(row, []), float(p.detach())]
     if begun(model, batch):
@@ -396,14 +439,18 @@ def mtcf(model, module, average, batch, memory):
         labeled = labeled + mean(crossed(target, p) for p, target in known)
         seen = zip(others, kept * 2, strict=True)
         differ = [squares(p, target) for (p, target), keep in seen if keep]
+        first = model.start * model.steps
+        growth = min(1.0, (float(batch.step) - first) / (model.warmup * model.steps))
         if differ:
-            unlabeled = unlabeled + model.weight * grown(model, batch) * mean(differ)
+            unlabeled = unlabeled + model.weight * growth * mean(differ)
     return labeled, unlabeled
 
 
 def fix_a_step(model, module, average, batch, memory):
+    """One share for all mixtures of a step."""
     guesses = [p.detach() for p in probabilities(module, batch.weak)]
     few = replace(batch, weak=batch.weak[: len(batch.x)], other=batch.other[: len(batch.x)])
+    few = replace(few, noise=(batch.noise[0, :1].expand_as(batch.noise[0]), batch.noise[1]))
     labeled, _ = mixtures(model, module, few)
     unlabeled = mean(trusted(guesses, probabilities(module, batch.strong), model.threshold))
     return mean(crossed(target, p) for p, target in labeled), model.weight * unlabeled
@@ -434,53 +481,67 @@ def adamatch(model, module, average, batch, memory):
     strong = [softmax(row) for row in joint[2 * count :][len(batch.weak) :]]
     answers = []
     for i, share in enumerate(batch.noise):
-        answers.append(softmax(share * joint[i] + (1 - share) * alone[i]))
+        answers.append(softmax(alone[i] + (joint[i] - alone[i]) * share))
     labeled = mean(surprise(p, int(batch.y[i % count])) for i, p in enumerate(answers))
 
     known = [p.detach() for p in answers[:count]]
     even = torch.full_like(weak[0], 1 / len(weak[0]))
     here = averaged(memory, "here", even, mean(known), model.memory)
-    there = averaged(memory, "there", even, mean(weak), model.memory)
+    there = memory.setdefault("there", deque([even] * model.window, model.window))
+    there.append(mean(weak))
     threshold = model.threshold * mean(p.max() for p in known)
     loss = 0
     for guess, answer in zip(weak, strong, strict=True):
-        aligned = guess * here / there
+        aligned = guess * (here + 1e-6) / (mean(there) + 1e-6)
         aligned = aligned / aligned.sum()
         if aligned.max() >= threshold:
-            loss = loss + crossed(aligned, answer)
+            loss = loss + surprise(answer, int(aligned.argmax()))
     turn = min(math.pi, 2 * math.pi * float(batch.step) / model.steps)
     return labeled, model.weight * (0.5 - 0.5 * math.cos(turn)) * loss / len(weak)
 
 
-def matching(rows, others, bound):
-    """Weights with which rows have the mean of others, by 50 steps of gradient descent."""
-    rows, goal = [row.detach() for row in rows], mean(others).detach()
-    scale, weights = mean(float(row @ row) for row in rows), [1.0] * len(rows)
-    for _ in range(50):
-        off = mean(w * row for w, row in zip(weights, rows, strict=True)) - goal
-        much = scale * (mean(weights) - 1)
-        weights = [
-            min(max(w - (float(row @ off) + much) / (2 * scale), 0.0), bound)
-            for w, row in zip(weights, rows, strict=True)
-        ]
-    return weights
+def bidirectional_adaptation_adapt(model, module, average, batch, memory):
+    here, there = (list(module.shared(module.net.features(rows))) for rows in (batch.x, batch.weak))
+    answers = [softmax(module.labeler(z)) for z in here]
+    labeled = mean(surprise(p, int(k)) for p, k in zip(answers, batch.y, strict=True))
+    rows = [*here, *there]
+    count = len(rows)
+    distances = [float(((a - b) ** 2).sum().detach()) for a in rows for b in rows]
+    width = sum(distances) / (count**2 - count)
+
+    def alike(some, others):
+        found = []
+        for a in some:
+            for b in others:
+                d = ((a - b) ** 2).sum()
+                found.append(sum(torch.exp(-d / (width / 4 * 2**i)) for i in range(5)))
+        return mean(found)
+
+    apart = alike(here, here) + alike(there, there) - alike(here, there) - alike(there, here)
+    return labeled, model.transfer * apart
 
 
 def bidirectional_adaptation(model, module, average, batch, memory):
-    def of(net):
-        return list(net.features(batch.x)), list(net.features(batch.weak))
-
-    there = matching(*of(module.labeler), model.bound)
-    here = matching(*reversed(of(module.net)), model.bound)
-    taught = probabilities(module.labeler, batch.x)
-    labeled = supervised(module, batch)
-    for p, k, a in zip(taught, batch.y, there, strict=True):
-        labeled = labeled + a * surprise(p, int(k)) / len(taught)
-    guesses = [p.detach() for p in probabilities(module.labeler, batch.weak)]
-    itself = trusted(guesses, probabilities(module.labeler, batch.strong), model.threshold)
-    other = trusted(guesses, probabilities(module, batch.strong), model.threshold)
-    learned = mean(b * loss for b, loss in zip(here, other, strict=True))
-    return labeled, model.weight * (mean(itself) + learned)
+    first = memory["after adapt"]
+    if "guesses" not in memory:
+        logits = first.labeler(first.shared(first.net.features(memory["unlabeled"])))
+        memory["guesses"] = [softmax(row).detach() for row in logits]
+        memory["confidences"] = [[] for _ in logits[0]]
+    guesses, past = memory["guesses"], memory["confidences"]
+    classes = [int(guess.argmax()) for guess in guesses]
+    real = memory["labels"].tolist()
+    answers = probabilities(module, batch.weak)
+    labels = [classes[row] for row in batch.index]
+    sure = [float(p[k].detach()) for p, k in zip(answers, labels, strict=True)]
+    for k, c in zip(labels, sure, strict=True):
+        past[k].append(c)
+    weights = [c / mean(past[k]) for k, c in zip(labels, sure, strict=True)]
+    loss = 0
+    for row, p, k, weight in zip(batch.index, answers, labels, weights, strict=True):
+        shares = real.count(k) / len(real), classes.count(k) / len(classes)
+        weight = weight / mean(weights) * shares[0] / shares[1]
+        loss = loss + weight * crossed(guesses[row], p) / len(labels)
+    return supervised(module, batch), model.weight * loss
 
 
 def one_against_all(o, k):
@@ -488,22 +549,32 @@ def one_against_all(o, k):
     return -torch.log(o[k]) + max(-torch.log(1 - o[j]) for j in range(len(o)) if j != k)
 
 
+def uncertainty(one, two):
+    """The mean entropy of the detectors in two views."""
+    return mean(coin(a, a) for o in (*one, *two) for a in o)
+
+
+def disagreement(one, two):
+    """How much the detectors differ between two views, as the sum over both answers of each."""
+    found = 0
+    for first, second in zip(one, two, strict=True):
+        for a, b in zip(first, second, strict=True):
+            found = found + ((a - b) ** 2 + ((1 - a) - (1 - b)) ** 2) / len(one)
+    return found
+
+
 def openmatch(model, module, average, batch, memory):
     def detected(net, rows):
         return list(torch.sigmoid(net.detector(net.net.features(rows))))
 
     labeled = 0
-    for rows in (batch.x, batch.x_strong):
+    for rows in (batch.x, batch.x_other):
         seen = zip(probabilities(module, rows), detected(module, rows), batch.y, strict=True)
         for p, o, k in seen:
             loss = surprise(p, int(k)) + one_against_all(o, int(k))
             labeled = labeled + loss / (2 * len(rows))
     one, two = detected(module, batch.weak), detected(module, batch.other)
-    entropy = mean(coin(a, a) for o in (*one, *two) for a in o)
-    agreement = 0
-    for first, second in zip(one, two, strict=True):
-        for a, b in zip(first, second, strict=True):
-            agreement = agreement + ((a - b) ** 2 + ((1 - a) - (1 - b)) ** 2) / len(one)
+    loss = model.entropy * uncertainty(one, two) + model.agreement * disagreement(one, two)
     fixed = []
     if begun(model, batch):
         with torch.no_grad():
@@ -511,12 +582,10 @@ def openmatch(model, module, average, batch, memory):
             accepts = detected(average, batch.weak)
             guesses = probabilities(module, batch.weak)
         losses = trusted(guesses, probabilities(module, batch.strong), model.threshold)
-        for their, o, loss in zip(theirs, accepts, losses, strict=True):
+        for their, o, of_row in zip(theirs, accepts, losses, strict=True):
             if o[int(their.argmax())] > 0.5:
-                fixed.append(loss)
-    fixed = mean(fixed) if fixed else 0.0
-    loss = model.entropy * entropy + model.agreement * agreement + model.weight * fixed
-    return labeled, loss
+                fixed.append(of_row)
+    return labeled, loss + model.weight * (mean(fixed) if fixed else 0.0)
 
 
 def iomatch(model, module, average, batch, memory):
@@ -529,13 +598,15 @@ def iomatch(model, module, average, batch, memory):
     with torch.no_grad():
         guesses = probabilities(module, batch.weak)
         inside = torch.sigmoid(module.detector(projected(batch.weak)))
-    even = torch.full_like(guesses[0], 1 / len(guesses[0]))
-    p = averaged(memory, "p", even, mean(guesses), model.memory)
+    nothing = torch.zeros_like(guesses[0])
+    lately = memory.setdefault("lately", deque([nothing] * model.queue, model.queue))
+    lately.append(mean(guesses))
     answers = probabilities(module, batch.strong)
     opened = [softmax(row) for row in module.open(projected(batch.strong))]
     loss = 0
     for guess, o, answer, wide in zip(guesses, inside, answers, opened, strict=True):
-        aligned = guess / p / (guess / p).sum()
+        aligned = guess / (mean(lately) + 1e-6)
+        aligned = aligned / aligned.sum()
         target = [a * b for a, b in zip(aligned, o, strict=True)]
         out = sum(a * (1 - b) for a, b in zip(aligned, o, strict=True))
         if out < 0.5 and aligned.max() >= model.threshold:
@@ -554,31 +625,39 @@ def scomatch(model, module, average, batch, memory):
     labeled = mean(surprise(p, int(k)) for p, k in zip(answers, batch.y, strict=True))
     weak, strong = logits(batch.weak), logits(batch.strong)
     guesses = [softmax(row).detach() for row in weak]
-    last = len(guesses[0]) - 1
-    outliers = sum(int(guess.argmax()) == last for guess in guesses)
-    ratio = (outliers / len(weak)) / max(1 - outliers / len(weak), 1e-3)
-    ratio = averaged(memory, "ratio", 1.0, ratio, model.memory)
-    bar = min(max(model.threshold * ratio, 0.75), max(model.threshold, 0.75))
+    last, step = len(guesses[0]) - 1, int(batch.step)
 
-    length = math.ceil(model.queue * int(batch.rows))
-    queue = memory.setdefault("queue", deque(maxlen=length))
+    sure = memory.setdefault("sure", [])  # confident guesses since the bar was last set
+    bar = memory.setdefault("bar", 0.95)
+    if step and step % (int(batch.rows) // (2 * len(weak))) == 0:
+        known = len(sure) - sure.count(last)
+        asked = model.threshold * sure.count(last) / known if known else 0.95
+        bar = memory["bar"] = min(0.95, max(0.75, asked))
+        sure.clear()
+    for guess in guesses:
+        if guess.max() > model.threshold:
+            sure.append(int(guess.argmax()))
+
+    queue = memory.setdefault("queue", [])
+    if len(queue) >= len(batch.y):
+        for share in batch.noise:
+            row, confidence = queue[int(share * len(queue))]
+            if confidence < model.threshold:
+                p = softmax(logits(row[None])[0])
+                labeled = labeled + surprise(p, last) / len(batch.y)
     least = min(range(len(guesses)), key=lambda i: guesses[i][:last].max())
-    queue.append(int(batch.index[least]))
-    if not begun(model, batch):
-        return labeled, 0.0
+    newest = (batch.weak[least], guesses[least][:last].max())
+    length = max(model.queue, 8 * last)
+    queue[step % length : step % length + 1] = [newest]
+
     loss = 0
-    for place, row in enumerate(batch.index.tolist()):
-        guess, best = guesses[place], int(guesses[place].argmax())
+    for guess, answer in zip(guesses, strong, strict=True):
+        best = int(guess.argmax())
         if guess[best] >= (bar if best == last else model.threshold):
-            fixed = surprise(softmax(strong[place]), best)
-            loss = loss + model.weight * fixed / len(weak)
-        known = softmax(weak[place][:last].detach())
-        if best != last and known.max() >= model.threshold:
-            fixed = surprise(softmax(strong[place][:last]), int(known.argmax()))
-            loss = loss + model.weight * fixed / len(weak)
-        if row in queue:
-            loss = loss + surprise(softmax(weak[place]), last) / len(batch.y)
-    return labeled, loss
+            loss = loss + surprise(softmax(answer), best) / len(weak)
+        if best != last and guess[best] >= model.threshold:
+            loss = loss + surprise(softmax(answer[:last]), best) / len(weak)
+    return labeled, model.weight * loss
 
 
 def ssb(model, module, average, batch, memory):
@@ -586,16 +665,26 @@ def ssb(model, module, average, batch, memory):
         return list(torch.sigmoid(module.detector(module.net.features(rows))))
 
     labeled = supervised(module, batch)
-    for o, k in zip(detected(batch.x), batch.y, strict=True):
-        labeled = labeled + one_against_all(o, int(k)) / len(batch.y)
     guesses = [p.detach() for p in probabilities(module, batch.weak)]
     fixed = trusted(guesses, probabilities(module, batch.strong), model.threshold)
-    refused = []
-    for weak, strong in zip(detected(batch.weak), detected(batch.strong), strict=True):
+    unlabeled = model.weight * mean(fixed)
+    if not begun(model, batch):
+        return labeled, unlabeled
+    here = detected(batch.x)
+    labeled = labeled + mean(-torch.log(o[int(k)]) for o, k in zip(here, batch.y, strict=True))
+    negatives = []
+    for answers in (here, detected(batch.x_strong)):
+        for o, k in zip(answers, batch.y, strict=True):
+            negatives.extend(-torch.log(1 - a) if j != int(k) else 0.0 for j, a in enumerate(o))
+    labeled = labeled + mean(negatives)
+    one, two = detected(batch.weak), detected(batch.other)
+    unlabeled = unlabeled + model.entropy * uncertainty(one, two)
+    unlabeled = unlabeled + model.agreement * disagreement(one, two)
+    for weak, strong in zip(one, detected(batch.strong), strict=True):
         for a, b in zip(weak, strong, strict=True):
-            if begun(model, batch) and a < model.negative:
-                refused.append(-torch.log(1 - b))
-    return labeled, model.weight * mean(fixed) + (mean(refused) if refused else 0.0)
+            if a <= model.negative:
+                unlabeled = unlabeled - torch.log(1 - b) / len(one)
+    return labeled, unlabeled
 
 
 def scarf(model, module, average, batch, memory):

@@ -280,27 +280,30 @@ class Averaged:
 
 # Options with which every term of the loss has an effect within a few steps.
 ACTING = {
-    "uasd": {"start": 0.1, "memory": 0.8},
-    "cafa": {"step": 0.1, "adversary": 1.0, "memory": 0.5},
-    "mtcf": {"start": 0.4, "window": 2, "ratio": 2},
+    "vat": {"radius": 2.0, "entropy": 0.5},
+    "uasd": {"start": 0.2, "warmup": 0.5},
+    "cafa": {"step": 0.5, "warmup": 0.5, "memory": 0.5},
+    "mtcf": {"start": 0.4, "warmup": 0.5, "window": 2, "ratio": 2},
     "ggr": {"base": "fixmatch[threshold=0.4]"},
     "filtered": {"base": "fixmatch[threshold=0.4]", "by": "knn"},
-    "adamatch": {"memory": 0.5},
-    "bidirectional_adaptation": {"bound": 2.0},
-    "openmatch": {"start": 0.2, "threshold": 0.5, "agreement": 0.5, "learning_rate": 0.2},
+    "adamatch": {"memory": 0.5, "window": 3, "threshold": 0.9, "learning_rate": 0.02},
+    "bidirectional_adaptation": {"learning_rate": 0.05, "weight": 1.0},
+    "openmatch": {"start": 0.5, "threshold": 0.36, "ema": 0.5, "learning_rate": 0.1},
     "iomatch": {
-        "start": 0.2,
-        "open_threshold": 0.6,
-        "width": 8,
-        "memory": 0.5,
-        "learning_rate": 0.1,
+        **{"start": 0.5, "threshold": 0.6, "open_threshold": 0.6, "width": 8, "queue": 3},
+        **{"ratio": 2, "learning_rate": 0.5, "steps": 25},
     },
-    "scomatch": {"start": 0.2, "queue": 0.25, "memory": 0.5},
-    "ssb": {"start": 0.2, "negative": 0.4},
+    "scomatch": {"batch": 4, "ratio": 1, "threshold": 0.6, "learning_rate": 0.3, "steps": 25},
+    "ssb": {"start": 0.2, "negative": 0.49, "learning_rate": 0.2},
+    "flexmatch": {"threshold": 0.9, "ratio": 1, "learning_rate": 0.3, "steps": 25},
+    "defixmatch": {"threshold": 0.5, "strong": 1.0, "learning_rate": 0.2},
 }
 
 VARIANTS = [(n, ACTING.get(n, {})) for n in DEEP] + [
+    ("vat", {"warmup": 0.5}),
+    ("pseudo_label", {"start": 0.4, "threshold": 0.0}),
     ("uda", {"signal": "linear", "threshold": 0.5}),
+    ("uda", {"signal": "log", "threshold": 0.5, "learning_rate": 0.4}),
     ("uda", {"signal": "exp", "threshold": 0.5}),
     ("fixmatch", {"ratio": 2, "temperature": 0.5}),
     ("freematch", {"memory": 0.3, "fairness": 0.1, "learning_rate": 0.02}),
@@ -309,11 +312,10 @@ VARIANTS = [(n, ACTING.get(n, {})) for n in DEEP] + [
     ("mean_teacher", {"weight_decay": 0.1, "decay": "coupled"}),
     ("mtcf", {"start": 0.2, "window": 1}),
     ("ggr", {"base": "mtcf[start=0.2,window=1]"}),
+    ("ggr", {"base": "iomatch[threshold=0.4,width=8]", "learning_rate": 0.1}),
     ("adamatch", {"net": "test_deep:Normed", "threshold": 0.9}),
-    (
-        "scomatch",
-        {"start": 0.1, "queue": 1.0, "memory": 0.5, "threshold": 0.9, "learning_rate": 0.2},
-    ),
+    ("iomatch", {"start": 0.2, "open_threshold": 0.6, "width": 8, "learning_rate": 0.1}),
+    ("scomatch", {"batch": 4, "ratio": 1, "queue": 1, "threshold": 0.3, "learning_rate": 0.1}),
 ]
 
 
@@ -344,16 +346,17 @@ def test_the_engine_is_a_plain_loop(name, more, optimizer):
     assert hasattr(plain_losses, name), (
         f"add {name} to tests/plain_losses.py, written as plain loops over rows"
     )
-    steps = ENOUGH
     rate = {"sgd": 0.05, "adam": 1e-3}[optimizer]
-    given = options(name, optimizer=optimizer, learning_rate=rate, steps=steps, device="cpu")
+    given = options(name, optimizer=optimizer, learning_rate=rate, steps=ENOUGH, device="cpu")
     model = registry.estimator(name, random_state=7, **{**given, **more})
+    steps = model.steps
     X, y = rows(7, 20)
     stack = stack_of(registry.estimator(name, random_state=7, **{**given, **more}), X, y)
     stack.batches.put(stack.batches.draw())
     kinds = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
     combined = plain_losses.COMBINED.get(name, plain_losses.added)
-    memory = {"labeled": torch.from_numpy(X[y >= 0]), "unlabeled": torch.from_numpy(X[y < 0])}
+    memory = {"labeled": X[y >= 0], "labels": y[y >= 0], "unlabeled": X[y < 0]}
+    memory = {key: torch.from_numpy(value) for key, value in memory.items()}
     first = int(np.random.RandomState(7).randint(2**31))
     for stage, loss_name in enumerate(model.stages):
         plain_loss = getattr(plain_losses, name if loss_name == "loss" else f"{name}_{loss_name}")

@@ -50,7 +50,6 @@ class VAT(DeepClassifier):
     ratio: Count = 4
 
     version = 3
-    targets: ClassVar[dict[str, str]] = {"consistent": "arXiv:1704.03976, abstract"}
     views = ("weak", "other")
     presets: ClassVar[dict[str, Preset]] = {
         "paper": Preset(

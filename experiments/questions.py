@@ -179,10 +179,10 @@ def robust(board: Board) -> Table:
 
 
 def consistent(board: Board) -> Table:
-    """Of methods whose authors claim to help where unlabeled rows are like the labeled ones: minus
-    FixMatch and minus the matched baseline at t = 0, in all environments; in bold what is left
-    after Holm's correction over the methods, column by column. Two baselines, minus FixMatch, stand
-    beside them.
+    """Of methods whose authors claim that unlabeled rows like the labeled ones help, or do no harm:
+    minus FixMatch and minus the matched baseline at t = 0, in all environments; in bold what is
+    left after Holm's correction over the methods, column by column. Two baselines, minus FixMatch,
+    stand beside them.
     """
     names = [name for name in board.learners if CONSISTENT in targets_of(name)]
     where = dict.fromkeys(names, ENVIRONMENTS)

@@ -118,8 +118,10 @@ def algorithm_page(name: str) -> str:
     file = ROOT / "src/robustssl/algorithms" / f"{name}.py"
     baseline = getattr(found, "baseline", None)
     facts = [f"*{family(found)}*, version {registry.version('algorithm', name)}."]
-    if baseline:
+    if baseline in registry.names("algorithm"):
         facts.append(f"Compared with [{baseline}]({baseline}.md).")
+    elif baseline:  # an option, another algorithm
+        facts.append(f"Compared with the baseline of its `{baseline}`.")
     about = registry.about("algorithm", name)
     facts += [
         f"Its authors claim: {kind} ({signs(place)})." for kind, place in about.targets.items()

@@ -118,8 +118,10 @@ def algorithm_page(name: str) -> str:
     file = ROOT / "src/robustssl/algorithms" / f"{name}.py"
     baseline = getattr(found, "baseline", None)
     facts = [f"*{family(found)}*, version {registry.version('algorithm', name)}."]
-    if baseline:
+    if baseline in registry.names("algorithm"):
         facts.append(f"Compared with [{baseline}]({baseline}.md).")
+    elif baseline:  # an option, another algorithm
+        facts.append(f"Compared with the baseline of its `{baseline}`.")
     about = registry.about("algorithm", name)
     facts += [
         f"Its authors claim: {kind} ({signs(place)})." for kind, place in about.targets.items()
@@ -151,7 +153,8 @@ def algorithms_page() -> str:
         "One file each; its page is made of it. An algorithm is a scikit-learn classifier that "
         "takes -1 for “unlabeled”, and "
         "[yours](../tutorials/own_algorithm.md) is one more. `robustssl show algorithm NAME` "
-        "says the same in a terminal, `robustssl check NAME` tries whether it keeps its promises.",
+        "says the same in a terminal, `robustssl check NAME` tries whether it keeps its promises. "
+        "[Methods and their authors](authors.md) lays them beside what was published.",
     ]
     for title, names in by_family().items():
         rows = (

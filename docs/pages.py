@@ -118,8 +118,10 @@ def algorithm_page(name: str) -> str:
     file = ROOT / "src/robustssl/algorithms" / f"{name}.py"
     baseline = getattr(found, "baseline", None)
     facts = [f"*{family(found)}*, version {registry.version('algorithm', name)}."]
-    if baseline:
+    if baseline in registry.names("algorithm"):
         facts.append(f"Compared with [{baseline}]({baseline}.md).")
+    elif baseline:  # an option, another algorithm
+        facts.append(f"Compared with the baseline of its `{baseline}`.")
     about = registry.about("algorithm", name)
     facts += [
         f"Its authors claim: {kind} ({signs(place)})." for kind, place in about.targets.items()
@@ -151,7 +153,8 @@ def algorithms_page() -> str:
         "One file each; its page is made of it. An algorithm is a scikit-learn classifier that "
         "takes -1 for “unlabeled”, and "
         "[yours](../tutorials/own_algorithm.md) is one more. `robustssl show algorithm NAME` "
-        "says the same in a terminal, `robustssl check NAME` tries whether it keeps its promises.",
+        "says the same in a terminal, `robustssl check NAME` tries whether it keeps its promises. "
+        "[Methods and their authors](authors.md) lays them beside what was published.",
     ]
     for title, names in by_family().items():
         rows = (
@@ -183,15 +186,15 @@ def authors_page() -> str:
         if about.baseline is None:
             continue
         paper = about.presets.get("paper")
+        facts = {
+            "Paper": first_paragraph(inspect.getmodule(found)),
+            "Settings": signs(paper.source) if paper else "of this package",
+            "Departures": " ".join(signs(about.departures or "unknown").split()) + ".",
+            "Claims": "; ".join(f"{k} ({signs(v)})" for k, v in about.targets.items()) or "nothing",
+            "Alive": alive(name, about, measured, getattr(found, "collapses", {})),
+        }
         rows.append(
-            (
-                f"[{name}]({name}.md)",
-                first_paragraph(inspect.getmodule(found)),
-                signs(paper.source) if paper else "this package",
-                " ".join(signs(about.departures or "unknown").split()),
-                "; ".join(f"{k}: {signs(v)}" for k, v in about.targets.items()) or "nothing",
-                alive(name, about, measured, getattr(found, "collapses", {})),
-            )
+            (f"[{name}]({name}.md)", "<br>".join(f"**{k}:** {v}" for k, v in facts.items()))
         )
     parts = [
         "# Methods and their authors",
@@ -202,7 +205,7 @@ def authors_page() -> str:
         "on four kinds of consistent rows (two moons in 16 features, digits, a weak signal in 128 "
         "features, vectors of CIFAR-10) with the 95% interval over ten seeds. "
         "`robustssl check NAME` repeats it; [the experiment](../experiments.md) made it.",
-        table("method | paper | settings from | departures | authors claim | alive", rows),
+        table("method | beside its authors", rows),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -212,7 +215,7 @@ def alive(name: str, about: Any, measured: Mapping[Any, Any], collapses: Mapping
     known = {m: row for (n, m), row in measured.items() if n == name}
     if not known or {row["version"] for row in known.values()} != {str(about.version)}:
         return "unknown"
-    told = [f"{float(known['changed']['value']):.0%} change"]
+    told = [f"{float(known['changed']['value']):.0%} of predictions change"]
     for world in WORLDS:
         if row := known.get(world.__name__):
             value, low, high = (float(row[key]) for key in ("value", "low", "high"))

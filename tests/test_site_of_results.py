@@ -7,6 +7,7 @@ import pytest
 from site_pages import ROOT, check_equality, choose, data_of, open_page, overflow, table
 
 import robustssl
+from robustssl.records import catalog
 
 LEADERBOARD = ROOT / "results" / "leaderboard"
 NOT_RUN = "its baseline was not run"
@@ -42,6 +43,28 @@ def test_rankings_of_some_results_are_those_of_python(some, tmp_path):
     check_equality(data_of(pages), tmp_path)
 
 
+def test_older_versions_are_marked_and_claims_are_told(browser, some):
+    names = ("supervised_svm", "uasd", "defixmatch")
+    pages = some(lambda cell: cell["algorithm"] in names)
+    with gzip.open(LEADERBOARD / "texts" / "records.jsonl.gz", "rt") as file:
+        found = {r["cell"]["algorithm"]: r["versions"][0] for r in map(json.loads, file)}
+    older = {name for name, run in found.items() if run < catalog.version("algorithm", name)}
+    open_page(browser, pages, "leaderboard.html")
+    marks = {name: " (older version)" * (name in older) for name in found}
+    svm, uasd, defixmatch = (
+        name + marks[name] for name in ("supervised_svm", "uasd", "defixmatch")
+    )
+    assert {row["method"] for row in table(browser)} == {svm, uasd, defixmatch}
+    for claim, fits in {"any": uasd, "label": uasd, "consistent": defixmatch}.items():
+        choose(browser, "[data-state=targets]", claim)
+        assert {row["method"] for row in table(browser)} == {svm, fits}
+    words = browser.find_element("css selector", "[data-state=targets]").text
+    assert "t = 0 alone" in words
+    page = (pages / "algorithms" / "defixmatch.html").read_text()
+    place = catalog.entry("algorithm", "defixmatch").targets["consistent"]
+    assert f"Its authors claim to answer rows like the labeled ones (t = 0 alone): {place}." in page
+
+
 @pytest.mark.slow
 def test_no_page_of_the_leaderboard_scrolls_sideways(browser, leaderboard):
     names = ["index.html", "leaderboard.html", "explorer.html", "explorer.html#show=gain"]
@@ -55,6 +78,11 @@ def test_no_page_of_the_leaderboard_scrolls_sideways(browser, leaderboard):
             assert overflow(browser) == 0, (name, width)
 
 
+def plain(row):
+    """The method of a row, without the mark of an older version."""
+    return row["method"].removesuffix(" (older version)")
+
+
 def test_what_was_not_compared_is_told_and_not_called_safe(browser, some):
     """Of three learners, one lacks its baseline everywhere, one on the tasks of one environment."""
     methods = {"supervised_kernel", "label_spreading", "supervised_net", "uasd", "tsvm"}
@@ -66,21 +94,21 @@ def test_what_was_not_compared_is_told_and_not_called_safe(browser, some):
     pages = some(wanted)
     open_page(browser, pages, "leaderboard.html")
     rows = table(browser)
-    assert rows[0]["method"] in {"tsvm", "uasd"}  # the best, but not compared everywhere
-    gains = {row["method"]: row["gain"] for row in rows}
+    assert plain(rows[0]) in {"tsvm", "uasd"}  # the best, but not compared everywhere
+    gains = {plain(row): row["gain"] for row in rows}
     assert gains["supervised_kernel"] == "is a baseline"
     assert gains["label_spreading"].startswith(("+", "-", "0"))
     assert gains["uasd"] == f"not compared on 2 of 7 tasks: {NOT_RUN}"
     assert gains["tsvm"] == f"not compared: {NOT_RUN}"
     open_page(browser, pages, "index.html")
-    harms = {row["method"]: row["harms on"] for row in table(browser, "#answer table")}
+    harms = {plain(row): row["harms on"] for row in table(browser, "#answer table")}
     assert harms["supervised_kernel"] == "none"
     assert "not known on 2 of 7 tasks" in harms["uasd"]
     assert "not known on 7 of 7 tasks" in harms["tsvm"]
     verdict = browser.find_element("css selector", "#answer .verdict")
     assert verdict.text.startswith("Safest: label_spreading")
     choose(browser, "#ask [name=environment]", "feature")
-    harms = {row["method"]: row["harms on"] for row in table(browser, "#answer table")}
+    harms = {plain(row): row["harms on"] for row in table(browser, "#answer table")}
     assert "not known" not in harms["uasd"]
     assert "not known on 3 of 3 tasks" in harms["tsvm"]
 

@@ -18,7 +18,7 @@ export function smallPayload() {
     scores: ["accuracy"], conventions: {definition: ["AUC"]}, grids: [[0, 1]], seeds: [[0, 1, 2]],
     tasks: [task("iris", "label"), task("wine", "label"), task("wine", "label, oracle", "oracle")],
     methods: NAMES.map((name, j) => ({name, page: "x.html", family: [null, "deep", "statistical", null][j],
-      supervised: [true, false, false, null][j], targets: j === 1 ? ["label"] : [], colour: "#000000", dash: []})),
+      supervised: [true, false, false, null][j], targets: [[], ["label"], ["consistent"], []][j], colour: "#000000", dash: []})),
     curves: [
       curve(0, 0, [[0.5, 0.5], [0.6, 0.6], [0.7, 0.7]]),
       curve(1, 0, [[0.5, 0.5], [0.6, 0.6], [0.7, 0.7]]),

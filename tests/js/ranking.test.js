@@ -89,4 +89,5 @@ test("filters choose tasks and methods; oracles only by name, baselines always",
   assert.deepEqual(chosenMethods(data, {family: "null"}), [0, 3]);
   assert.deepEqual(chosenMethods(data, {targets: "any"}), [0, 1]);
   assert.deepEqual(chosenMethods(data, {targets: "feature"}), [0]);
+  assert.deepEqual(chosenMethods(data, {targets: "consistent"}), [0, 2]);
 });

@@ -33,7 +33,7 @@ class AdaMatch(DeepClassifier):
     memory: the decay of the mean prediction on labeled rows; the authors' .999 is for longer runs.
     window: the number of latest batches that the mean prediction on unlabeled rows covers.
 
-    Departures: `memory`.
+    Departures: memory .99 instead of .999, since runs are a thousand times shorter.
     """
 
     threshold: NotNegative = 0.9

@@ -36,7 +36,8 @@ class BidirectionalAdaptation(DeepClassifier):
     the second one.
 
     Departures: the second net lacks the layer of 256 units, since it is the net of the baseline;
-    predictions use BatchNorm statistics of all rows, not of the labeled rows alone.
+    predictions use BatchNorm statistics of all rows, not of the labeled rows alone; rows are
+    labeled by the averaged parameters of the first net.
     """
 
     transfer: NotNegative = 0.5

@@ -110,7 +110,7 @@ class CAFA(DeepClassifier):
 
         tells = softplus(here).mean() + softplus(-there).mean()
         tells = tells + self._between(net, params, batch, x.detach(), weak.detach(), guess)
-        strength = torch.tanh(0.75 * batch.step / self.steps)  # 15,000 steps of 100,000
+        strength = torch.tanh(1.5 * batch.step / self.steps)  # 2 x 15,000 passes of 100,000
         here, there = net.part("misled", params, reversed_(x, strength), reversed_(weak, strength))
         misleads = (w_x * softplus(here)).mean() + (w_u * softplus(-there)).mean()
         weight = self.weight * self.slow_ramp(batch, self.warmup)

@@ -51,7 +51,7 @@ class FixAStep(DeepClassifier):
     }
 
     def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float64]:
-        return _mixing.draw(rng, self.alpha, size[0], 3 * self.batch)
+        return _mixing.draw(rng, self.alpha, size[0], 3 * self.batch, shared=True)
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
         count = len(batch.y)

@@ -41,22 +41,21 @@ class FlexMatch(DeepClassifier):
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:
-        """The last confident guess for every row; K if there was none."""
-        return {
-            "guesses": torch.full((shape.rows,), shape.classes, device=params.device),
-        }
+        """The last confident guess for every row, K if there was none; and a place for guesses that
+        are not confident.
+        """
+        return {"guesses": torch.full((shape.rows + 1,), shape.classes, device=params.device)}
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
         confidence, label = net(frozen(params), batch.weak).softmax(-1).max(-1)
         labeled, strong = net(params, batch.x, batch.strong)
         classes = strong.shape[-1]
+        guessed = state["guesses"][:-1]
         counts = torch.zeros(classes + 1, device=strong.device, dtype=strong.dtype)
-        counts = counts.scatter_add(
-            0, state["guesses"], torch.ones_like(state["guesses"], dtype=strong.dtype)
-        )[:-1]
+        counts = counts.scatter_add(0, guessed, torch.ones_like(guessed, dtype=strong.dtype))[:-1]
         beta = counts / torch.maximum(counts.max(), batch.rows - counts.sum())
         trusted = (confidence >= self.threshold * (beta / (2 - beta))[label]).to(strong.dtype)
         unlabeled = trusted * cross_entropy(strong, label, reduction="none")
-        known = torch.where(confidence >= self.threshold, label, state["guesses"][batch.index])
-        after = {**state, "guesses": state["guesses"].scatter(0, batch.index, known)}
+        place = torch.where(confidence >= self.threshold, batch.index, len(guessed))
+        after = {**state, "guesses": state["guesses"].scatter(0, place, label)}
         return cross_entropy(labeled, batch.y), self.weight * unlabeled.mean(), after

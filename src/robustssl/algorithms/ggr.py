@@ -22,7 +22,8 @@ class GGR(Wrapped):
 
     Departures: it also takes bases other than the authors' (OpenMatch, IOMatch and DAC, of which
     DAC is not here); of OpenMatch the gradient is rectified from the first step, where the authors
-    wait for the 10 of 512 epochs before FixMatch begins.
+    wait for the 10 of 512 epochs before FixMatch begins; IOMatch aligns its guesses, which the
+    authors switch off in their runs with GGR.
     """
 
     base: str = "iomatch"

@@ -43,7 +43,9 @@ class MTCF(DeepClassifier):
     Departures: the ramp lasts the whole run, for the reason that `mixmatch` gives; a row's mean
     covers one visit, since 10 are .9% of the authors' visits and most of a short run; g learns from
     the rows of the step, weighted as if they were drawn together from labeled and unlabeled rows;
-    MixMatch sees the rows of the step that are kept, not a batch of kept rows.
+    MixMatch sees the rows of the step that are kept, not a batch of kept rows; Otsu's threshold is
+    exact, not that of a histogram, and is computed every 10 steps; a row that was visited less
+    often than `window` has the mean of its visits.
     """
 
     weight: NotNegative = 75.0

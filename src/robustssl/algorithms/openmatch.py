@@ -40,7 +40,8 @@ class OpenMatch(DeepClassifier):
 
     Departures: rows are accepted in every step and not once an epoch, since an epoch, 1/512 of the
     authors' steps, is about one step here; the accepted rows of a batch are averaged, where the
-    authors fill a batch with accepted rows; a detector is the sigmoid of one logit, not the softmax
+    authors fill a batch with accepted rows; a row is accepted by its weak view, theirs by a third
+    view that is flipped alone; a detector is the sigmoid of one logit, not the softmax
     of two.
     """
 

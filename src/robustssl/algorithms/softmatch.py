@@ -56,8 +56,9 @@ class SoftMatch(DeepClassifier):
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
         guess = net(frozen(params), batch.weak).softmax(-1)
         labeled, strong = net(params, batch.x, batch.strong)
-        p = torch.lerp(guess.mean(0), state["p"], self.memory)
-        aligned = guess / p
+        earlier = torch.where(batch.step > 0, state["p"], guess.mean(0))  # the first batch's mean
+        p = torch.lerp(guess.mean(0), earlier, self.memory)
+        aligned = guess / (p + 1e-6)
         confidence = (aligned / aligned.sum(-1, keepdim=True)).amax(-1)
         mean = torch.lerp(confidence.mean(), state["mean"], self.memory)
         variance = torch.lerp(

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+import torch
+
 from robustssl.algorithms._guesses import mean_of
 from robustssl.deep import (
     Batch,
@@ -18,13 +20,15 @@ from robustssl.deep import (
 from robustssl.method import Preset
 from robustssl.spec import NotNegative, Positive, Share
 
+FIRST = 0.9  # the threshold of the first step
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class UASD(DeepClassifier):
     """Agree with the mean q of all earlier predictions for a row, if it is as confident as labeled
     rows are on average: CE + weight r times the mean of H(q, p(w(u))) over the rows with max q >=
-    threshold, where r is a ramp. The threshold is the mean confidence on labeled rows over all
-    steps so far.
+    threshold, where r is a ramp. The threshold is the mean over labeled rows of the confidence of
+    their own mean prediction in earlier steps; .9 at first.
 
     start: the share of the steps before unlabeled rows are learned; q and the ramp begin earlier,
     at step 0.
@@ -54,13 +58,16 @@ class UASD(DeepClassifier):
         return {
             "q": params.new_zeros(shape.rows, shape.classes),
             "visits": params.new_zeros(shape.rows),
-            "threshold": params.new_zeros(()),
+            "checked": params.new_zeros(shape.labels, shape.classes),
         }
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
         labeled, logits = net(params, batch.x), net(params, batch.weak)
-        sure = net(frozen(params), batch.x_strong).softmax(-1).amax(-1).mean()
-        threshold = state["threshold"] + (sure - state["threshold"]) / (batch.step + 1)
+        seen = net(frozen(params), batch.x_strong).softmax(-1)
+        checked = state["checked"]  # sums of predictions; that of a row sums to its visits
+        visited = checked.sum(-1) > 0
+        sure = (checked / checked.sum(-1, keepdim=True).clamp(min=1)).amax(-1)
+        threshold = torch.where(visited.any(), mean_of(visited, sure), FIRST)
         q, visits = state["q"][batch.index], state["visits"][batch.index] + 1
         kept = q.amax(-1) >= threshold
         unlabeled = mean_of(kept, cross_entropy(logits, q, reduction="none"))
@@ -71,6 +78,6 @@ class UASD(DeepClassifier):
             **state,
             "q": state["q"].index_copy(0, batch.index, mean),
             "visits": state["visits"].index_copy(0, batch.index, visits),
-            "threshold": threshold,
+            "checked": checked.index_add(0, batch.x_index, seen),
         }
         return cross_entropy(labeled, batch.y), weight * unlabeled, after

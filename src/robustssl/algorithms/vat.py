@@ -76,7 +76,7 @@ class VAT(DeepClassifier):
             p.log().nan_to_num(neginf=0), p
         )
         entropy = _entropy(logits.log_softmax(-1), logits.softmax(-1))
-        ramp = ((batch.step + 1) / max(1, self.warmup * self.steps)).clamp(max=1)
+        ramp = self.ramp(batch, self.warmup) if self.warmup else 1
         unlabeled = self.weight * ramp * divergence + self.entropy * entropy
         return cross_entropy(net(params, batch.x), batch.y), unlabeled, state
 

@@ -67,7 +67,7 @@ def _switches(spec: str, option: str) -> list[Any]:
     if model.get_params()[option] is None:
         return [50]
     found: list[Any] = []
-    unread = [get_type_hints(type(model))[option]]
+    unread = [get_type_hints(type(model)).get(option, Any)]
     while unread:
         hint = unread.pop()
         if get_origin(hint) is Literal:
@@ -96,7 +96,9 @@ def _differ(spec: str, one: Values, other: Values, data: int) -> bool:
 
 @cache
 def _answers(spec: str, changed: Values, data: int) -> Any:
-    """The probabilities of test rows; None if the algorithm refuses the values of its options."""
+    """The probabilities of test rows, or else their classes; None if the algorithm refuses the
+    values of its options.
+    """
     X, y, X_test, _ = _datasets()[data]
     model = estimator(spec, 0)
     short = SHORT if getattr(model, "family", None) == "deep" else {}
@@ -106,7 +108,7 @@ def _answers(spec: str, changed: Values, data: int) -> Any:
             model = model.set_params(**{**short, **dict(changed)}).fit(X, y)
         except ValueError:
             return None
-        return model.predict_proba(X_test)
+        return getattr(model, "predict_proba", model.predict)(X_test)
 
 
 @cache

@@ -8,7 +8,9 @@ from robustssl.records import catalog
 
 
 def make_catalog() -> str:
-    """The text of `records/catalog.json`. An algorithm keeps its look; a new one gets the next."""
+    """The text of `records/catalog.json`. An algorithm keeps its look; a new one gets the next of
+    its kind, since baselines are drawn in greys.
+    """
     document: dict[str, dict[str, Any]] = {}
     for kind in get_args(registry.Kind):
         document[kind] = {
@@ -18,9 +20,13 @@ def make_catalog() -> str:
             }
             for name in sorted(registry.built_in(kind))
         }
-    looks = catalog.looks()
-    for name, found in document["algorithm"].items():
-        found["look"] = looks.setdefault(name, max(looks.values(), default=-1) + 1)
+    looks, algorithms = catalog.looks(), document["algorithm"]
+    for name, found in algorithms.items():
+        supervised = found.get("supervised")
+        alike = [
+            n for n in looks if n in algorithms and algorithms[n].get("supervised") == supervised
+        ]
+        found["look"] = looks.setdefault(name, max((looks[n] for n in alike), default=-1) + 1)
     return json.dumps(document, indent=1, default=list) + "\n"
 
 

@@ -75,8 +75,9 @@ class Stack:
         )
         self.classes = 1 + max(int(problem.codes.max()) for problem in problems)
         row = tuple(self._one(problems[0]).shape)
+        counts = self.batches.unlabeled.shape[1], self.batches.x.shape[1]
         blocks = getattr(problems[0].X, "blocks", ())
-        shape = Shape(self.batches.unlabeled.shape[1], row, self.classes, model.steps, blocks)
+        shape = Shape(*counts, row, self.classes, model.steps, blocks)
         self.state: State = self._mapped(partial(model.init, shape=shape))(self.params)
         self.state = {name: value.clone() for name, value in self.state.items()}
         self.step_number = torch.zeros(1, dtype=torch.long, device=self.device)

@@ -12,12 +12,13 @@ Loss = tuple[Tensor, Tensor, State]
 
 @dataclass(frozen=True)
 class Shape:
-    """The sizes that a model's state may depend on: `rows`, the number of unlabeled rows with
-    padding, and `row`, the shape of one row as the net sees it. `blocks` are the numbers of columns
-    of each encoder, where rows are the vectors of several side by side.
+    """The sizes that a model's state may depend on: `rows` and `labels`, the numbers of unlabeled
+    and of labeled rows with padding, and `row`, the shape of one row as the net sees it. `blocks`
+    are the numbers of columns of each encoder, where vectors of several stand side by side.
     """
 
     rows: int
+    labels: int
     row: tuple[int, ...]
     classes: int
     steps: int

@@ -24,8 +24,8 @@ would be if the seeds alone moved the curve. p: p-value of the test that the sco
 on t. Gain: mean difference to the matched baseline over all t; identical: the predictions are the
 baseline's in every cell. Break-even: the first t at which the curve falls below the baseline (none:
 not up to 1). Bold AUC: not significantly worse than the first (95% interval of the difference over
-seeds); a curve that lacks seeds has no rank. Built for: the inconsistencies that a method is meant
-for, in bold where this is one.
+seeds); a curve that lacks seeds has no rank. Claims: the inconsistencies that the authors of a
+method claim to answer, in bold where this is one; consistent is a claim about t = 0 alone.
 """
 
 _DETECTION = """\

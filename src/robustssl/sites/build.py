@@ -31,6 +31,7 @@ _ENVIRONMENTS = {
     "label": "rows of unknown classes",
     "feature": "features that are missing",
 }
+_CLAIMS = {**_ENVIRONMENTS, "consistent": "rows like the labeled ones (t = 0 alone)"}
 
 
 def site(
@@ -147,7 +148,8 @@ def _about(algorithm: str) -> dict[str, Any]:
     name, _ = parse(algorithm)
     about = catalog.entry("algorithm", name)
     if about is None:
-        return {"text": "", "presets": {}, "command": ""}
+        return {"text": "", "claims": {}, "presets": {}, "command": ""}
+    claims = {_CLAIMS.get(kind, kind): place for kind, place in about.targets.items()}
     presets = {preset: spell(name, values) for preset, (_, values) in about.presets.items()}
     command = f"robustssl show algorithm {shlex.quote(name)}"
-    return {"text": about.text, "presets": presets, "command": command}
+    return {"text": about.text, "claims": claims, "presets": presets, "command": command}

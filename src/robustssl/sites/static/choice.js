@@ -12,12 +12,12 @@ export function chosenTasks(data, state) {
   });
 }
 
-/* Baselines are always among the methods. */
+/* Baselines are always among the methods. A claim about consistent rows, t = 0 alone, is none about an inconsistency. */
 export function chosenMethods(data, state) {
   return data.methods.map((_, j) => j).filter(j => {
     const {family, supervised, targets} = data.methods[j];
     if (supervised) return true;
-    const fits = state.targets === "any" ? targets.length > 0 : !state.targets || targets.includes(state.targets);
+    const fits = state.targets === "any" ? targets.some(kind => kind !== "consistent") : !state.targets || targets.includes(state.targets);
     return fits && (!state.family || String(family) === state.family);
   });
 }

@@ -20,6 +20,7 @@ from robustssl.checks.validation import validate
 from robustssl.cli import app
 from robustssl.method import Method
 from robustssl.records.files import pack
+from robustssl.studies.study import read_study
 from robustssl.studies.study import study as read
 
 MODULE = """
@@ -246,8 +247,9 @@ def test_what_a_submission_lacks_is_said(tmp_path, canary):
 
 
 def test_the_studies_of_submissions_can_be_run():
+    """Or they are frozen: then their cells are listed, and options may be gone."""
     found = list(Path(__file__).parents[1].glob("results/**/study.yaml"))
-    assert all(read(path).algorithms for path in found)
+    assert all("frozen" in read_study(path) or read(path).algorithms for path in found)
     assert found
 
 

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 import robustssl
 from robustssl import InputError, registry
-from robustssl.spec import parse, spell
+from robustssl.cell import Cell
+from robustssl.records import catalog
+from robustssl.spec import parse, spell, thing_of
 
 values = st.one_of(
     st.booleans(),
@@ -190,3 +192,28 @@ def test_a_value_may_be_a_spec(spec, expected):
 def test_brackets_close(spec):
     with pytest.raises(InputError, match="cannot read"):
         parse(spec)
+
+
+@pytest.mark.parametrize(
+    ("spec", "base"),
+    [
+        ("ggr", "iomatch"),
+        ("ggr[base=openmatch]", "openmatch"),
+        ("filtered[base=ggr]", "iomatch"),
+        ("filtered[base=ggr[base=uda]]", "uda"),
+        ("filtered_statistical[base=ssgmm]", "ssgmm"),
+    ],
+)
+def test_a_corrected_base_makes_a_new_cell_of_what_stands_in_front_of_it(spec, base, correct):
+    name, options = parse(spec)
+    cell = Cell(name, "label", "iris", 5, 0.0, 0, tuple(options.items()))
+    before, other = registry.key(cell), catalog.version("algorithm", "uasd")
+    assert registry.versions(cell)[0] == catalog.version("algorithm", thing_of("algorithm", spec))
+    correct(base, 99)
+    assert registry.key(cell) != before
+    assert catalog.version("algorithm", thing_of("algorithm", spec)) % 1000 == 99
+    assert other == catalog.version("algorithm", "uasd")
+
+
+def test_a_base_that_is_no_method_has_no_version():
+    assert registry.version("algorithm", thing_of("algorithm", "assemble[base=svm]")) == 1

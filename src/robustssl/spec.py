@@ -66,11 +66,12 @@ def spell(name: str, options: Mapping[str, Any]) -> str:
 
 
 def thing_of(kind: str, spec: str) -> str:
-    """The name of what has a version in a spec: of a dataset with an encoder, `dataset+encoder`."""
+    """The name of what has a version in a spec: of a dataset with an encoder `dataset+encoder`, of
+    a method in front of another one `method+base`.
+    """
     name, options = parse(spec)
-    if kind != "dataset" or "encoder" not in options:
-        return name
-    return f"{name}+{parse(str(options['encoder']))[0]}"
+    inner = options.get({"dataset": "encoder", "algorithm": "base"}.get(kind, ""))
+    return name if inner is None else f"{name}+{thing_of(kind, str(inner))}"
 
 
 _BOUNDS = {

@@ -106,9 +106,9 @@ def _composed(first: str, *others: str) -> Any:
 
 def version(kind: Kind, name: str) -> int:
     """The version of the thing named; raised whenever its numbers change. That of a dataset with
-    encoders, `dataset+encoder`, is of all of them.
+    encoders, `dataset+encoder`, is of all of them, as is that of a method in front of another one.
     """
-    if kind != "dataset":
+    if kind not in ("algorithm", "dataset"):
         return about(kind, name).version
     parts = parts_of(kind, name)
     return composed_version(*(about(cast(Kind, part), inner).version for part, inner in parts))
@@ -117,7 +117,7 @@ def version(kind: Kind, name: str) -> int:
 def versions(cell: Cell) -> Versions:
     """The present versions of a cell's algorithm, environment and dataset."""
     return (
-        version("algorithm", cell.algorithm),
+        version("algorithm", thing_of("algorithm", cell.spec)),
         version("environment", thing_of("environment", cell.environment)),
         version("dataset", thing_of("dataset", cell.dataset)),
     )

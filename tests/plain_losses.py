@@ -133,7 +133,8 @@ def vat(model, module, average, batch, memory):
         curvature = torch.autograd.functional.hessian(divergence, torch.zeros_like(row))
         g = curvature @ (start / start.norm())
         entropy = -sum(a * torch.log(a) for a in p)
-        attack = model.weight * grown(model, batch) * divergence(length * g / g.norm())
+        direction = g / g.norm() if g.norm() > 0 else g  # the authors, too, leave a zero as it is
+        attack = model.weight * grown(model, batch) * divergence(length * direction)
         loss = loss + attack + model.entropy * entropy
     return supervised(module, batch), loss / len(batch.weak)
 

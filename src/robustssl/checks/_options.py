@@ -16,7 +16,7 @@ from robustssl.views import VIEWS
 WHERE = ("device", "precision", "random_state")  # say where a model is fitted, not how
 SHORT = {"steps": 60, "net": "mlp[width=16]", "learning_rate": 0.02, "device": "cpu"}
 OTHERS: dict[type, tuple[Any, ...]] = {
-    str: ("mlp[width=8]", "uda", "ssgmm"),
+    str: ("mlp[width=8]", "uda", "ssgmm", "self_training"),
     int: (1, 2, 3, 5, 50),
     float: (0.0, 0.1, 0.5, 0.9, 2.0, 10.0, 1e-9),
 }

@@ -106,7 +106,7 @@ def _answers(spec: str, changed: Values, data: int) -> Any:
         warnings.simplefilter("ignore")  # a few iterations need not suffice
         try:
             model = model.set_params(**{**short, **dict(changed)}).fit(X, y)
-        except ValueError:
+        except (ValueError, FloatingPointError):
             return None
         return getattr(model, "predict_proba", model.predict)(X_test)
 

@@ -80,6 +80,10 @@ class Encoder:
         """A transformer of rows into numbers, to be fitted on the rows given."""
         raise NotImplementedError
 
+    def vectors(self, rows: Rows) -> Any:
+        """The vectors of the rows, (n, width)."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True, kw_only=True)
 class Pretrained(Encoder):

@@ -23,7 +23,7 @@ STUDY = {
 
 def environments(folder: Path) -> None:
     """What t does to the unlabeled rows of wine."""
-    for name in ("distribution", "label", "feature"):
+    for name in ("distribution", "label", "feature", "prior"):
         with tempfile.TemporaryDirectory() as place:
             picture, *_ = show(name, "wine", Path(place) / name)
             (folder / picture.name).write_bytes(picture.read_bytes())
@@ -57,7 +57,7 @@ def anatomy(folder: Path) -> None:
     axes.annotate(f"WA = {bottom[1]:.2f}", bottom, (0.86, 0.69), **note)
     turned = (turn.estimate, 0.69)
     axes.annotate(f"break-even t* = {turn.estimate:.2f}", turned, (0.3, 0.69), **note)
-    axes.text(0.2, 0.85, "gain: the unlabeled rows help", fontsize=8, color="#00694c")
+    axes.text(0.01, 0.835, "gain: the unlabeled rows help", fontsize=8, color="#00694c")
     axes.text(0.72, 0.825, "harm", fontsize=8, color="#a34700")
     axes.text(0.01, level - 0.012, "baseline: labeled rows alone", fontsize=8, va="top")
     axes.set(xlabel="inconsistency t", ylabel="accuracy", ylim=(0.66, 0.98), xlim=(-0.02, 1.02))

@@ -186,9 +186,14 @@ def save(figure, path):
     canvas = FigureCanvasAgg(figure)
     figure.set_dpi(150)
     canvas.draw()
-    drawn = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
-    palette = drawn.quantize(256)
-    drawn.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG).save(path, optimize=True)
+    whole = np.asarray(canvas.buffer_rgba())[..., :3].copy()
+    drawn = Image.fromarray(whole)
+    palette = drawn.quantize(255)
+    few = drawn.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG)
+    places = np.where((whole == 255).all(2), 255, np.asarray(few)).astype(np.uint8)
+    image = Image.fromarray(places, "P")
+    image.putpalette([*palette.getpalette()[: 3 * 255], 255, 255, 255])  # white stays white
+    image.save(path, optimize=True)
 
 
 if __name__ == "__main__":

@@ -7,10 +7,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from PIL import Image
 
 from robustssl import registry
 from robustssl.pictures import panels
@@ -91,7 +89,7 @@ def stacks(panel, prepared, t, *_):
                 square[:] = np.array(to_rgb(panels.marked())) * 255
             square[edge:-edge, edge:-edge] = X[row]
     axes = panel.subplots()
-    axes.imshow(canvas)
+    axes.imshow(canvas, interpolation="nearest")
     axes.set_yticks(
         (np.arange(classes) + 0.5) * cell,
         [data.class_name(k) for k in range(classes)],
@@ -170,7 +168,7 @@ def draw(name, rows, folder):
         for side, t, count in zip(sides, ts, counts, strict=True):
             side.suptitle(f"t = {t:g}", fontsize=9)
             drawn(side, prepared, t, count, max(counts))
-    save(figure, folder / f"{name}.png")
+    figure.savefig(folder / f"{name}.png", dpi=130, pil_kwargs={"optimize": True})
 
 
 def title(prepared):
@@ -179,21 +177,6 @@ def title(prepared):
     domains = [getattr(prepared.environment, key, None) for key in ("source", "target")]
     between = f": {domains[0]}, then {domains[1]}" if all(domains) else ""
     return f"{KINDS[data.kind]} ({data.name}{between})"
-
-
-def save(figure, path):
-    """A PNG of 256 colours, half as large as one of all."""
-    canvas = FigureCanvasAgg(figure)
-    figure.set_dpi(150)
-    canvas.draw()
-    whole = np.asarray(canvas.buffer_rgba())[..., :3].copy()
-    drawn = Image.fromarray(whole)
-    palette = drawn.quantize(255)
-    few = drawn.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG)
-    places = np.where((whole == 255).all(2), 255, np.asarray(few)).astype(np.uint8)
-    image = Image.fromarray(places, "P")
-    image.putpalette([*palette.getpalette()[: 3 * 255], 255, 255, 255])  # white stays white
-    image.save(path, optimize=True)
 
 
 if __name__ == "__main__":

@@ -80,10 +80,11 @@ def examples(prepared: Prepared, t: float, count: int) -> Iterator[tuple[Any, st
 def images(panels: Iterable[Any], prepared: Prepared, t: float) -> None:
     """An unlabeled image in each panel, with its class; framed if inconsistent."""
     panels = list(panels)
-    for panel, shown in zip(panels, examples(prepared, t, len(panels)), strict=True):
-        image, label, inconsistent = shown
+    for panel, example in zip(panels, examples(prepared, t, len(panels)), strict=True):
+        image, label, inconsistent = example
         grey = image.shape[-1] == 1
-        panel.imshow(image[..., 0] if grey else image, cmap="gray", vmin=0, vmax=255)
+        shown = {"cmap": "gray", "vmin": 0, "vmax": 255, "interpolation": "nearest"}
+        panel.imshow(image[..., 0] if grey else image, **shown)
         panel.set_title(in_figures(label), fontsize=7, pad=3)
         panel.set(xticks=[], yticks=[])
         for spine in panel.spines.values():

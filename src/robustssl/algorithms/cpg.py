@@ -103,8 +103,8 @@ class CPG(DeepClassifier):
         z = net.part("net.features", params, batch.x, batch.weak, batch.strong)
         logits, strong = net.part("net.head", params, torch.cat(z[:2]), z[2])
         second, strong_second = net.part("second", params, torch.cat(z[:2]), z[2])
-        begun, n = batch.step >= self.start * self.steps, len(batch.y)
-        smoothing = torch.where(begun, 0, self.smoothing)  # in the targets of the second head
+        begun, n = (batch.step >= self.start * self.steps).to(logits.dtype), len(batch.y)
+        smoothing = (1 - begun) * self.smoothing  # in the targets of the second head
 
         shares = state["labels"] + state["selected"]
         adjustment = (shares / shares.sum()).log()
@@ -127,9 +127,9 @@ class CPG(DeepClassifier):
         prior = self._prior(state)
         weak_p, strong_p = ((u.detach() + prior).softmax(-1) for u in (logits[n:], strong))
         sure = torch.minimum(weak_p.amax(-1), strong_p.amax(-1))
-        sure = begun & (sure >= self.threshold * (1 - self.smoothing))
+        sure = sure >= self.threshold * (1 - self.smoothing)
         agreed = sure & (weak_p.argmax(-1) == strong_p.argmax(-1))
-        votes = agreed[:, None] * one_hot(weak_p.argmax(-1), weak_p)
+        votes = begun * agreed[:, None] * one_hot(weak_p.argmax(-1), weak_p)
         after = {**state, "votes": state["votes"].index_add(0, batch.index, votes)}
         return of_row[:n].sum(), unlabeled, after
 

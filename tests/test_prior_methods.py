@@ -10,6 +10,7 @@ from robustssl.algorithms import acr, cpg
 from robustssl.data import UNLABELED
 from robustssl.deep.together import Training, inputs_of
 from robustssl.deep.train import train
+from robustssl.deep.types import Rows
 from robustssl.splits import prepare
 
 
@@ -138,3 +139,18 @@ def test_acr_estimates_what_the_environment_changes(environment):
         assert [*strengths[0.0], *strengths[1.0]] == pytest.approx([2 / 3] * 6, abs=1e-6)
     else:
         assert np.mean(strengths[1.0]) > np.mean(strengths[0.0])
+
+
+def test_a_row_is_selected_with_the_shares_of_its_guesses():
+    votes = torch.tensor([[6.0, 1, 0], [4, 1, 0], [0, 0, 1], [0, 0, 0]])
+    model = registry.estimator("cpg")
+    labels = {"x": torch.zeros(3, 2), "y": torch.tensor([1, 2, 0]), "labels": torch.tensor(2)}
+    rows = Rows(**labels, unlabeled=torch.zeros(4, 2), count=torch.tensor(4))
+    state = {"votes": votes, "targets": 0 * votes, "labels": votes[3], "selected": votes[3]}
+    after = model.refresh(None, torch.zeros(1), rows, state)
+    assert after["targets"].flatten().tolist() == pytest.approx(
+        [6 / 7, 1 / 7, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]
+    )
+    assert after["votes"].tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 1], [0, 0, 0]]
+    assert after["selected"].tolist() == [1, 0, 1]
+    assert after["labels"].tolist() == [0, 1, 1]  # the third labeled row is padding

@@ -37,8 +37,8 @@ class ACR(DeepClassifier):
     estimated; until then s is tau. epochs: how often s is set in a run.
 
     Departures: one strong view where the authors draw two; memory .9 instead of .99, since runs are
-    shorter. As in the authors' code, a class counts once in a step, and if its last guess in the
-    batch is confident; their paper counts rows.
+    shorter. As in the authors' code, the estimate counts classes and not rows: a class counts once
+    in a step, if its last guess in the batch is confident.
     """
 
     threshold: NotNegative = 0.95

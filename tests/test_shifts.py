@@ -172,24 +172,33 @@ def test_every_record_has_the_sentence_and_a_report_tells_it_once():
         ("scattered", "distribution[source=aa]", "domain of scattered 'aa'; did you mean 'a'"),
     ],
 )
-def test_domains_that_do_not_fit_are_refused_in_a_sentence(
+def test_domains_that_do_not_fit_are_refused_before_anything_runs(
     call,  # noqa: F811
     tmp_path,
     dataset,
     environment,
     message,
 ):
-    document = {
-        "algorithms": ["supervised_logistic"],
-        "environments": [environment],
-        "datasets": [f"toy:{dataset}"],
-        "seeds": 1,
-    }
-    (tmp_path / "study.yaml").write_text(yaml.safe_dump(document))
+    write_study(tmp_path, environments=[environment], datasets=[f"toy:{dataset}"])
     code, _, err = call("run", "study.yaml", "-w", 1)
-    assert code == 1
+    assert code == 2
     assert message in err
     assert "Traceback" not in err
+
+
+def test_a_run_tells_the_sentence_once(call, tmp_path):  # noqa: F811
+    write_study(tmp_path, environments=["distribution"], datasets=["toy:lopsided"], labels=[2, 3])
+    code, _, err = call("run", "study.yaml", "-w", 1)
+    assert code == 0
+    assert err.count(f"note: {LEFT_OUT}") == err.count("left out") == 1
+    code, _, err = call("check", "distribution", "--dataset", "toy:lopsided")
+    assert code == 0
+    assert err.count(f"note: {LEFT_OUT}") == err.count("left out") == 1
+
+
+def write_study(folder, **parts):
+    document = {"algorithms": ["supervised_logistic"], "seeds": 2, **parts}
+    (folder / "study.yaml").write_text(yaml.safe_dump(document))
 
 
 def test_each_stands_for_domains_with_two_classes_in_common():

@@ -173,9 +173,16 @@ def prepare(dataset: str, environment: str, labels: int, seed: int) -> Prepared:
     Rows are drawn by the name of the data, however the dataset is spelled: the path to a file, or
     the encoder of its texts, does not change them.
     """
-    data, open_environment = registry.dataset(dataset), registry.environment(environment)
-    cell = Cell("", environment, data.name, labels, 0.0, seed)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        pools = open_environment.pools(data, labels, open_environment.chance(cell))
-    return Prepared(open_environment, pools, tuple(str(w.message) for w in caught))
+        dealt = pools(dataset, environment, labels, seed)
+    notes = tuple(str(w.message) for w in caught)
+    return Prepared(registry.environment(environment), dealt, notes)
+
+
+def pools(dataset: str, environment: str, labels: int, seed: int) -> Pools:
+    """The pools of one seed."""
+    data, open_environment = registry.dataset(dataset), registry.environment(environment)
+    cell = Cell("", environment, data.name, labels, 0.0, seed)
+    found: Pools = open_environment.pools(data, labels, open_environment.chance(cell))
+    return found

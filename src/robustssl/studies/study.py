@@ -219,7 +219,7 @@ class Study(BaseModel):
         if not self.total_labels:
             return labels
         total, found = labels, registry.environment(environment)
-        known = found.known(len(found.classes(registry.dataset(dataset))))
+        known = found.labeled_classes(len(found.classes(registry.dataset(dataset))))
         if total % known:
             raise InputError(
                 f"{total} labels cannot be spread evenly over the {known} classes of {dataset} "

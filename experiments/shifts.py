@@ -5,7 +5,8 @@ learner loses between them.
 
 writes the numbers and prints the tables of `docs/shifts.md`. The learner is scikit-learn's
 HistGradientBoostingClassifier in which classes weigh equally, as in a study, in five folds, on at
-most 5,000 rows of a domain, drawn at random; classes that one of two domains lacks are left out.
+most 5,000 rows of a domain, drawn at random; copies of rows are left out, as in a study, and so are
+classes that one of two domains lacks.
 Telling apart: the mean AUROC of a classifier of domains, over folds of both. Here: the mean score
 of the models of all folds on their other rows of the domain that they learned from; there: on all
 rows of the other domain.
@@ -56,19 +57,20 @@ def measured(spec: str) -> Iterator[Row]:
         for code in range(len(data.meta["classes"])):
             share = f"{(y == code).mean():.3f}"
             yield spec, name, "", f"class {data.class_name(code)}", share
-    every = robustssl.environment("distribution[source=each,target=each]").pairs(data)
+    distinct, _ = data.without_copies
+    every = robustssl.environment("distribution[source=each,target=each]").pairs(distinct)
     known: dict[frozenset[str], float] = {}
     for pair in every:
-        here, there = _rows(data, **pair)
+        here, there = rows_of(distinct, **pair)
         place = frozenset(pair.values())
         if place not in known:
-            known[place] = told_apart(data.X[here], data.X[there])
+            known[place] = told_apart(distinct.X[here], distinct.X[there])
         yield spec, *pair.values(), "auroc", f"{known[place]:.3f}"
-        for measure, value in here_and_there(data, here, there).items():
+        for measure, value in here_and_there(distinct, here, there).items():
             yield spec, *pair.values(), measure, f"{value:.3f}"
 
 
-def _rows(data: Dataset, source: str, target: str) -> tuple[Rows, Rows]:
+def rows_of(data: Dataset, source: str, target: str) -> tuple[Rows, Rows]:
     environment = robustssl.environment(f"distribution[source={source},target={target}]")
     with warnings.catch_warnings(action="ignore"):  # of classes that are left out
         here, there = environment.divide(data, np.random.default_rng(0))

@@ -283,9 +283,9 @@ def test_real_shifts_keep_every_contract(spec, source, target):
 
 @pytest.mark.slow
 def test_the_experiment_gives_its_numbers_again():
-    data = robustssl.dataset("weather[domain=time]")
+    data, _ = robustssl.dataset("weather[domain=time]").without_copies
     found = numbers()["weather[domain=time]", "early", "late"]
-    here, there = shifts._rows(data, "early", "late")
+    here, there = shifts.rows_of(data, "early", "late")
     assert shifts.told_apart(data.X[here], data.X[there]) == pytest.approx(found["auroc"], abs=1e-3)
     for measure, value in shifts.here_and_there(data, here, there).items():
         assert value == pytest.approx(found[measure], abs=1e-3)

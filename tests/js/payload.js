@@ -5,8 +5,8 @@ const BASELINES = [null, "supervised_net", "supervised_svm", null];
 
 function curve(task, method, values, more = {}) {
   const metrics = {definition: [[0.5, 0.5, 0.4, 0.6, ""]]};
-  const accuracy = {grid: 0, seeds: 0, values, rows: 20, flat: false, metrics};
-  return {task, method, baseline: null, baselineName: BASELINES[method], identical: false, older: false, seconds: 0.1,
+  const accuracy = {grid: 0, seeds: 0, values, rows: 20, flat: false, identical: false, metrics};
+  return {task, method, baseline: null, baselineName: BASELINES[method], older: false, seconds: 0.1,
     scores: {accuracy}, ...more};
 }
 

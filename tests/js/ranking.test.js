@@ -62,9 +62,9 @@ test("safe is only what was compared on every task and harms on none", () => {
 test("a gain of one seed is not known to be safe, identical predictions are", () => {
   const data = smallPayload(), mine = data.curves[2], accuracy = data.curves[0].scores.accuracy;
   mine.scores.accuracy.values = accuracy.values;
-  mine.identical = true;
+  mine.scores.accuracy.identical = true;
   assert.equal(rowsOf(data, [0])[1].safety.safe, true);
-  mine.identical = false;
+  mine.scores.accuracy.identical = false;
   data.seeds.push([0]);
   mine.scores.accuracy = {...mine.scores.accuracy, seeds: 1, values: [[0.9, 0.9]]};
   assert.deepEqual(rowsOf(data, [0])[1].safety.unknown, [0]);

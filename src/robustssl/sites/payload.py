@@ -29,7 +29,9 @@ _DASH = {"-": [], "--": [8, 4], "-.": [8, 3, 2, 3], ":": [2, 3]}
 
 def payload(good: pd.DataFrame) -> dict[str, Any]:
     """Of the records that count all that the pages show, as JSON takes it."""
-    found = {score: _whole_curves(good, score) for score in SCORES}
+    first = catalog.shared_score(good.environment.unique())
+    names = sorted(SCORES, key=lambda score: score != first)
+    found = {score: _whole_curves(good, score) for score in names}
     every = {(c.place, c.algorithm): c for part in found.values() for c in part}
     ids = {where: i for i, where in enumerate(every)}
     tasks, methods, grids, seeds = _Ids(), _Ids(), _Ids(), _Ids()
@@ -51,14 +53,15 @@ def payload(good: pd.DataFrame) -> dict[str, Any]:
                 "seeds": seeds[curve.seeds],
                 "values": curve.scores.tolist(),
                 "rows": None if np.isnan(curve.rows) else int(curve.rows),
+                "identical": False,
                 "flat": bool(np.ptp(curve.scores, axis=-1).max() == 0),
                 "metrics": numbers,
             }
         for curve, pair in matched(part):
-            ties = pair.gain.ties
-            rows[ids[curve.place, curve.algorithm]]["identical"] = bool(ties and ties.identical)
+            mine = rows[ids[curve.place, curve.algorithm]]["scores"][score]
+            mine["identical"] = bool(pair.gain.ties and pair.gain.ties.identical)
     return {
-        "scores": [score for score in SCORES if found[score]],
+        "scores": [score for score in names if found[score]],
         "conventions": {name: list(CONVENTIONS[name]) for name in _CONVENTIONS},
         "grids": [list(grid) for grid in grids],
         "seeds": [list(found) for found in seeds],
@@ -86,7 +89,7 @@ def _against(curve: KeyedCurve, ids: Mapping[Any, int]) -> dict[str, Any]:
     """The baseline that a curve is compared with, and its name; None if it is not known."""
     name = curve.method.baseline if curve.method else None
     place = ids.get((curve.place, name)) if name else None
-    return {"baseline": place, "baselineName": name and parse(name)[0], "identical": False}
+    return {"baseline": place, "baselineName": name and parse(name)[0]}
 
 
 def _metrics(found: Sequence[KeyedCurve]) -> list[dict[str, list[list[Any]]]]:

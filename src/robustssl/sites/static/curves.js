@@ -27,7 +27,7 @@ export function gainOf(data, curve, score) {
     const theirs = other.values[other.seeds.indexOf(seed)];
     return mine.values[mine.seeds.indexOf(seed)].map((x, i) => x - theirs[i]);
   });
-  return {...mine, seeds, values, ties: {...mine.ties, difference: true, identical: curve.identical}};
+  return {...mine, seeds, values, ties: {...mine.ties, difference: true, identical: curve.scores[score].identical}};
 }
 
 /* Why a curve has no gain. */

@@ -18,6 +18,7 @@ _WORDS = {
     "distribution": "other distribution",
     "label": "unknown classes",
     "feature": "missing features",
+    "prior": "other class shares",
 }
 _ACCESS = {"consistent": "oracle", "labels": "ceiling"}
 _CAPS = ("test", "unlabeled", "rows")  # options that bound numbers of rows

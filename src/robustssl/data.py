@@ -36,14 +36,26 @@ def as_array(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.array("".join(f"{len(str(x))} {x}" for x in X)) if X.dtype == object else X
 
 
+def contents(X: npt.NDArray[Any]) -> list[Any]:
+    """What each row holds, to be compared; of vectors that come with those of views, the first."""
+    if X.dtype == object:
+        return [str(x) for x in X]
+    rows = np.ascontiguousarray(X[:, 0] if X.ndim == 3 else X).reshape(len(X), -1)
+    if np.issubdtype(rows.dtype, np.floating):
+        rows = rows + rows.dtype.type(0)  # -0 equals 0
+    found: list[Any] = rows.view(f"V{rows.itemsize * rows.shape[1]}").ravel().tolist()
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """Rows X, class codes y (n,), 0 to K - 1, and maybe a domain for each row.
 
     X is (n, d) floats (tabular), (n, height, width, 1 or 3) bytes (image), (n,) texts, or vectors
     that come with those of views, (n, 1 + weak + strong, d) floats. `meta` names the classes, the
-    owner, the licence. `encoder` (a spec) makes vectors of images or texts; that of a dataset which
-    names none is pixels or tfidf.
+    owner, the licence, and counts the rows that splits leave out: `copies` of earlier rows, and
+    `contradictions`, equal rows of different classes. `encoder` (a spec) makes vectors of images or
+    texts; that of a dataset which names none is pixels or tfidf.
     """
 
     name: str
@@ -68,6 +80,12 @@ class Dataset:
         classes = np.unique(self.y)
         if not np.array_equal(classes, np.arange(len(classes))):
             raise InputError(f"{self.name}: class codes must run from 0 without a gap")
+        firsts = self._firsts
+        left_out = {
+            "copies": int((firsts >= 0).sum() - (firsts == np.arange(len(firsts))).sum()),
+            "contradictions": int((firsts < 0).sum()),
+        }
+        object.__setattr__(self, "meta", {**self.meta, **left_out})
 
     def _check_tabular(self) -> None:
         if self.X.ndim != 2 or not np.issubdtype(self.X.dtype, np.number) or not self.X.shape[1]:
@@ -99,6 +117,31 @@ class Dataset:
     def sha256(self) -> str:
         domain = [] if self.domain is None else [as_array(self.domain)]
         return digest(as_array(self.X), self.y, *domain)
+
+    @cached_property
+    def _firsts(self) -> Rows:
+        """For each row the first one that is equal in X, or -1 where such rows differ in class."""
+        first: dict[Any, int] = {}
+        equal = (first.setdefault(content, row) for row, content in enumerate(contents(self.X)))
+        firsts = np.fromiter(equal, np.intp, len(self.y))
+        contradicted = np.isin(firsts, firsts[self.y[firsts] != self.y])
+        return np.where(contradicted, -1, firsts)
+
+    @cached_property
+    def without_copies(self) -> tuple["Dataset", Rows]:
+        """The rows that count, and their row ids: of rows that are equal in X the first, and none
+        of them where their classes differ.
+        """
+        rows = np.flatnonzero(self._firsts == np.arange(len(self.y)))
+        if len(rows) == len(self.y):
+            return self, rows
+        for code in np.setdiff1d(self.y, self.y[rows]):
+            raise InputError(
+                f"{self.name}: every row of class {self.class_name(code)} equals a row of another "
+                "class"
+            )
+        domain = None if self.domain is None else self.domain[rows]
+        return replace(self, X=self.X[rows], y=self.y[rows], domain=domain), rows
 
     @property
     def loses_by_seed(self) -> bool:

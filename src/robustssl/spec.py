@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from robustssl.errors import InputError, unknown
 
 LONGEST = 4096  # characters of a spec
+NO_SPECS = ("auto", "near", "far")  # values of options that otherwise are specs
 _SPEC = re.compile(r"(?P<name>[^\s\[\],=]+)(?:\[(?P<options>.*)\])?", re.DOTALL)
 _COMMA = re.compile(r",(?![^\[]*\])")  # not one inside of brackets
 
@@ -67,9 +68,13 @@ def spell(name: str, options: Mapping[str, Any]) -> str:
 
 def thing_of(kind: str, spec: str) -> str:
     """The name of what has a version in a spec: of a dataset with an encoder `dataset+encoder`, of
-    a method in front of another one `method+base`.
+    a method in front of another one `method+base`, of an environment that takes rows from another
+    dataset `environment/dataset`.
     """
     name, options = parse(spec)
+    if kind == "environment":
+        other = options.get("unknown")
+        return name if other in (None, *NO_SPECS) else f"{name}/{parse(str(other))[0]}"
     inner = options.get({"dataset": "encoder", "algorithm": "base"}.get(kind, ""))
     return name if inner is None else f"{name}+{thing_of(kind, str(inner))}"
 

@@ -169,7 +169,12 @@ def prepare(dataset: str, environment: str, labels: int, seed: int) -> Prepared:
     Rows are drawn by the name of the data, however the dataset is spelled: the path to a file, or
     the encoder of its texts, does not change them.
     """
+    return Prepared(registry.environment(environment), pools(dataset, environment, labels, seed))
+
+
+def pools(dataset: str, environment: str, labels: int, seed: int) -> Pools:
+    """The pools of one seed."""
     data, open_environment = registry.dataset(dataset), registry.environment(environment)
     cell = Cell("", environment, data.name, labels, 0.0, seed)
-    pools = open_environment.pools(data, labels, open_environment.chance(cell))
-    return Prepared(open_environment, pools)
+    found: Pools = open_environment.pools(data, labels, open_environment.chance(cell))
+    return found

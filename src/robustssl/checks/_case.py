@@ -8,6 +8,7 @@ from robustssl.errors import InputError
 from robustssl.spec import parse
 from robustssl.splits import Prepared, prepare
 
+LABELS = 3  # per class
 TS = (0.0, 0.1, 0.35, 0.5, 0.8, 1.0)
 
 
@@ -34,7 +35,7 @@ class Case:
         return self.pools.by_column
 
 
-def case(spec: str, dataset: str, labels: int = 3, seed: int = 0) -> Case:
+def case(spec: str, dataset: str, labels: int = LABELS, seed: int = 0) -> Case:
     if "access" in parse(spec)[1]:
         raise InputError("access hides or shows rows by design: check the environment without it")
     prepared = prepare(dataset, spec, labels, seed)

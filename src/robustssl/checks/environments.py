@@ -1,5 +1,6 @@
 """The contracts of an environment: a curve moves because of t, and for no other reason."""
 
+import itertools
 import multiprocessing
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -8,18 +9,77 @@ from typing import Any
 import numpy as np
 
 from robustssl import registry
-from robustssl.checks._case import TS, Case, case
+from robustssl.checks._case import LABELS, TS, Case, case
 from robustssl.checks._contracts import equal, require, verdicts
-from robustssl.data import UNLABELED, as_array, digest
+from robustssl.data import UNLABELED, as_array, contents, digest
 from robustssl.environments import count
 from robustssl.execution.engines.processes import clean_start
 from robustssl.preprocessing import preprocessing
+from robustssl.splits import prepare
 
 
 def disjoint(case: Case) -> None:
     for t, split in case.raw.items():
         rows = np.concatenate([split.rows, split.test_rows, case.pools.aside])
         require(len(set(rows)) == len(rows), f"rows are used twice at t = {t}")
+
+
+def contents_are_disjoint(case: Case) -> None:
+    """No labeled, test or unlabeled row, nor one that is set aside, holds what a row of another
+    group holds.
+    """
+    environment, pools = case.prepared.environment, case.pools
+    if environment.scales:
+        return
+    labeled = len(pools.labeled)
+    aside = contents(environment.degrade(pools, pools.aside)) if len(pools.aside) else []
+    for t, split in case.raw.items():
+        X = contents(split.X)
+        groups = {
+            "a labeled": X[:labeled],
+            "a test": contents(split.X_test),
+            "an unlabeled": X[labeled:],
+            "a set-aside": aside,
+        }
+        for (one, mine), (other, theirs) in itertools.combinations(groups.items(), 2):
+            both = set(mine) & set(theirs)
+            require(not both, f"{one} row and {other} row hold the same at t = {t}")
+
+
+def few_labels_are_among_many(case: Case) -> None:
+    """With fewer labels the test rows are the same, and the labeled rows are among those of more
+    labels.
+    """
+    if case.prepared.environment.scales:
+        return
+    fewer = prepare(case.dataset, case.spec, LABELS - 1, 0).pools
+    require(np.array_equal(fewer.test, case.pools.test), "test rows depend on the number of labels")
+    new = np.setdiff1d(fewer.labeled, case.pools.labeled)
+    require(not len(new), "with fewer labels other rows are labeled")
+
+
+def shares_of_the_classes_move_in_proportion_to_t(case: Case) -> None:
+    """Up to rounding, the unlabeled rows at t have the class shares of the consistent rows times
+    1 - t, and those of the inconsistent rows times t.
+    """
+    pools, y = case.pools, case.pools.data.y
+    if case.by_column:
+        return
+    classes, n = int(y.max()) + 1, len(pools.inconsistent)
+    before, after = (
+        np.bincount(y[rows], minlength=classes) for rows in (pools.consistent, pools.inconsistent)
+    )
+    adds = case.prepared.environment.mix == "add"
+    for t, rows in case.unlabeled.items():
+        share = count(t, n) / n
+        expected = (1.0 if adds else 1 - share) * before + share * after
+        found = np.bincount(y[rows], minlength=classes)
+        worst = int(np.abs(found - expected).argmax())
+        require(
+            abs(found[worst] - expected[worst]) <= 2 + classes,
+            f"{found[worst]} unlabeled rows are of class {pools.data.class_name(worst)} at t = {t},"
+            f" not about {expected[worst]:.0f}",
+        )
 
 
 def labeled_and_test_rows_do_not_move(case: Case) -> None:
@@ -164,6 +224,9 @@ def _digests_there(spec: str, dataset: str) -> list[str]:
 
 ENVIRONMENT: tuple[Callable[[Case], None], ...] = (
     disjoint,
+    contents_are_disjoint,
+    few_labels_are_among_many,
+    shares_of_the_classes_move_in_proportion_to_t,
     labeled_and_test_rows_do_not_move,
     rows_are_what_they_were,
     test_and_consistent_rows_are_like_the_labeled,

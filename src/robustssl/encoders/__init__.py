@@ -39,6 +39,10 @@ FEW = 16  # rows that a core encodes at once
 _only_kept: ContextVar[bool] = ContextVar("only_kept", default=False)
 
 
+class NotEncodedError(InputError):
+    """Rows are in no bank, where only what a bank holds may be used."""
+
+
 @contextmanager
 def only_kept() -> Iterator[None]:
     """Inside, rows that no bank holds are an error, for who may not take long."""
@@ -78,6 +82,10 @@ class Encoder:
 
     def features(self, rows: Rows) -> Any:
         """A transformer of rows into numbers, to be fitted on the rows given."""
+        raise NotImplementedError
+
+    def vectors(self, rows: Rows) -> Any:
+        """The vectors of the rows, (n, width)."""
         raise NotImplementedError
 
 
@@ -127,7 +135,7 @@ class Pretrained(Encoder):
         bank, digests = self._bank(versions), digests_of(rows)
         if bank.missing(digests):
             if _only_kept.get():
-                raise InputError(
+                raise NotEncodedError(
                     f"rows are not encoded by {self.spec} yet; a run does that first, and that "
                     "time is not counted"
                 )

@@ -24,6 +24,9 @@ class Pixels(Encoder):
         solver = "full" if len(rows) <= _MANY else "covariance_eigh"
         return make_pipeline(FunctionTransformer(_flat), PCA(components, svd_solver=solver))
 
+    def vectors(self, rows: Rows) -> Rows:
+        return rows.reshape(len(rows), -1)
+
 
 def _flat(images: Rows) -> Rows:  # saved models hold this name
     return images.reshape(len(images), -1).astype(float)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import numpy as np
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -29,3 +30,6 @@ class TfIdf(Encoder):
         if components < 1:
             raise InputError("TF-IDF needs at least two texts and two different words")
         return make_pipeline(words, TruncatedSVD(components, random_state=0))
+
+    def vectors(self, rows: Rows) -> Rows:
+        return np.asarray(self.features(rows).fit_transform(rows))

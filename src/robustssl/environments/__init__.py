@@ -5,8 +5,8 @@ and test rows are the same at every t, and from one t to the next unlabeled rows
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -42,23 +42,25 @@ class Environment:
     test: Count | None = None
     unlabeled: Count | None = None
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
+    score: ClassVar[str] = "accuracy"  # what reports show first
     scales: ClassVar[bool] = False  # whether `split` standardises on its own
     paired: ClassVar[bool] = True  # whether a row is replaced by one of its own class
 
     def __post_init__(self) -> None:
         check_options(type(self), vars(self))
 
-    def known(self, classes: int) -> int:
+    def labeled_classes(self, classes: int) -> int:
         """How many classes have labels, counted from the first; here, all."""
         return classes
 
     def chance(self, cell: Cell) -> Any:
         """What `pools` draws random numbers from.
 
-        It does not depend on the environment, so that environments are compared on the same draws.
+        It does not depend on the environment, so that environments are compared on the same draws,
+        nor on the number of labels, so that few labels are among many.
         """
-        return cell.rng("dataset", "labels", "seed")
+        return cell.rng("dataset", "seed")
 
     def divide(self, data: Dataset, rng: np.random.Generator) -> tuple[Rows, Rows]:
         """The consistent and the inconsistent rows. If there are none of the latter, the
@@ -74,27 +76,36 @@ class Environment:
         """Disjoint rows: labeled, test, consistent, inconsistent, set aside; they do not depend on
         t.
         """
-        consistent, inconsistent = (_by_class(data, rows) for rows in self.divide(data, rng))
-        dealt = [deal(data, rows, labels, rng) for rows in consistent]
-        labeled, test, consistent = (list(part) for part in zip(*dealt, strict=True))
-        apart = [set_aside(rng.permutation(rows)) for rows in inconsistent]
-        inconsistent = [rows for _, rows in apart] or consistent
-        if self.paired:
-            sizes = [min(map(len, pair)) for pair in zip(consistent, inconsistent, strict=True)]
-            consistent = [rows[:n] for rows, n in zip(consistent, sizes, strict=True)]
-            inconsistent = [rows[:n] for rows, n in zip(inconsistent, sizes, strict=True)]
         order, seed = rng.integers(2**31, size=2).tolist()
-        blended, other = blend(consistent, order), blend(inconsistent, order)
-        n = min(len(blended), len(other), self.unlabeled or len(blended))
+        parts = self.parts(data, labels, rng)
+        test, aside = (blend(rows, order)[: self.test] for rows in (parts.test, parts.aside))
+        consistent, inconsistent = (blend(r, order) for r in (parts.consistent, parts.inconsistent))
+        n = min(len(consistent), len(inconsistent), self.unlabeled or len(consistent))
         return Pools(
             data,
-            labeled=np.concatenate(labeled),
-            test=blend(test, order)[: self.test],
-            consistent=blended[:n],
-            inconsistent=other[:n],
-            aside=blend([np.empty(0, np.intp), *(rows for rows, _ in apart)], order)[: self.test],
+            labeled=np.concatenate([*parts.labeled.values()]),
+            test=test,
+            consistent=consistent[:n],
+            inconsistent=inconsistent[:n],
+            aside=aside,
             seed=seed,
         )
+
+    def parts(self, data: Dataset, labels: int, rng: Any) -> "Parts":
+        """The rows of the pools, class by class."""
+        classes = len(np.unique(data.y))
+        parts = self.dealt(data, np.full(classes, labels), rng)
+        return parts.paired(data) if self.paired else parts
+
+    def dealt(self, data: Dataset, labels: npt.NDArray[np.intp], rng: Any) -> "Parts":
+        """All rows that count, dealt class by class; `labels` says how many a class has."""
+        distinct, ids = data.without_copies
+        near, far = (_by_class(data, ids[rows]) for rows in self.divide(distinct, rng))
+        dealt = {k: deal(data, rng.permutation(rows), labels[k]) for k, rows in near.items()}
+        apart = {k: set_aside(rng.permutation(rows)) for k, rows in far.items()}
+        test, labeled, consistent = ({k: part[i] for k, part in dealt.items()} for i in range(3))
+        aside, inconsistent = ({k: part[i] for k, part in apart.items()} for i in range(2))
+        return Parts(labeled, test, consistent, inconsistent or consistent, aside)
 
     def seen(self, pools: Pools, t: float) -> tuple[Matrix, Rows]:
         """The unlabeled rows at t: the first ceil(t n) inconsistent rows, and consistent ones."""
@@ -126,40 +137,81 @@ class Environment:
         )
 
 
-def deal(
-    data: Dataset, rows: Rows, labels: int, rng: np.random.Generator
-) -> tuple[Rows, Rows, Rows]:
-    """The consistent rows of one class: labeled rows first; of the others, half for testing and
-    half for the pool.
+@dataclass(frozen=True)
+class Parts:
+    """Rows by class."""
+
+    labeled: dict[int, Rows]
+    test: dict[int, Rows]
+    consistent: dict[int, Rows]
+    inconsistent: dict[int, Rows]
+    aside: dict[int, Rows]
+
+    def paired(self, data: Dataset) -> "Parts":
+        """As many consistent as inconsistent rows of each class."""
+        for code in self.consistent.keys() ^ self.inconsistent.keys():
+            lacking = "inconsistent" if code in self.consistent else "consistent"
+            raise InputError(
+                f"the {lacking} rows of {data.name} have none of class {data.class_name(code)}, "
+                "but each row is replaced by one of its own class; an environment where it is not "
+                "says `paired = False`"
+            )
+        sizes = {
+            k: min(len(rows), len(self.inconsistent[k])) for k, rows in self.consistent.items()
+        }
+        return replace(
+            self,
+            consistent=first_rows(self.consistent, sizes),
+            inconsistent=first_rows(self.inconsistent, sizes),
+        )
+
+
+def first_rows(parts: Mapping[int, Rows], sizes: Mapping[int, int]) -> dict[int, Rows]:
+    """The first rows of each class."""
+    return {code: rows[: sizes[code]] for code, rows in parts.items()}
+
+
+def deal(data: Dataset, rows: Rows, labels: int) -> tuple[Rows, Rows, Rows]:
+    """The consistent rows of one class: half for testing, then the labeled ones, then the pool. So
+    test rows do not depend on the number of labels, and few labeled rows are among many.
     """
-    if len(rows) < labels + 2:
+    test, labeled = rows[: len(rows) // 2], rows[len(rows) // 2 :][:labels]
+    if len(rows) - len(rows) // 2 <= labels:
         raise InputError(
             f"{labels} labels per class are too many for {data.name}: class "
-            f"{data.class_name(data.y[rows[0]])} has {len(rows)} consistent rows, and {labels + 2} "
-            "are needed to leave one test row and one unlabeled row"
+            f"{data.class_name(data.y[rows[0]])} has {len(rows)} consistent rows, of which half "
+            f"are test rows, and {2 * labels + 1} are needed to leave one unlabeled row"
         )
-    rows = rng.permutation(rows)
-    middle = labels + (len(rows) - labels) // 2
-    return rows[:labels], rows[labels:middle], rows[middle:]
+    return test, labeled, rows[len(test) + labels :]
 
 
 def set_aside(rows: Rows) -> tuple[Rows, Rows]:
-    """A fifth of the inconsistent rows, kept to measure detection, and the others."""
+    """A fifth of the inconsistent rows, kept to measure detection and the accuracy on them, and the
+    others.
+    """
     fifth = len(rows) // 5
     return rows[:fifth], rows[fifth:]
 
 
-def blend(parts: Sequence[Rows], seed: int) -> Rows:
+def halves(data: Dataset, rng: np.random.Generator) -> tuple[Rows, Rows]:
+    """Half of the rows of each class, drawn, and the others."""
+    order = rng.permutation(len(data.y))
+    order = order[np.argsort(data.y[order], kind="stable")]
+    return np.sort(order[::2]), np.sort(order[1::2])
+
+
+def blend(parts: Mapping[int, Rows], seed: int) -> Rows:
     """The parts merged into one sequence whose every stretch holds about the same share of each.
 
     The place of a row depends only on the seed and the sizes: parts of equal sizes are merged
     alike.
     """
     rng = np.random.default_rng(seed)
-    places = [(np.arange(len(rows)) + rng.random(len(rows))) / max(len(rows), 1) for rows in parts]
-    blended: Rows = np.concatenate(parts)[np.argsort(np.concatenate(places), kind="stable")]
+    every = [np.empty(0, np.intp), *parts.values()]
+    places = [(np.arange(len(rows)) + rng.random(len(rows))) / max(len(rows), 1) for rows in every]
+    blended: Rows = np.concatenate(every)[np.argsort(np.concatenate(places), kind="stable")]
     return blended
 
 
-def _by_class(data: Dataset, rows: Rows) -> list[Rows]:
-    return [rows[data.y[rows] == label] for label in np.unique(data.y[rows])]
+def _by_class(data: Dataset, rows: Rows) -> dict[int, Rows]:
+    return {int(code): rows[data.y[rows] == code] for code in np.unique(data.y[rows])}

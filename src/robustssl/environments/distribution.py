@@ -1,12 +1,14 @@
 """The data distribution differs: unlabeled rows come from another domain, or from far away."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
-from sklearn.preprocessing import StandardScaler
+from scipy.special import expit
 
 from robustssl.data import Dataset, Rows
 from robustssl.environments import Environment
+from robustssl.environments._vectors import first_component, standardised
 from robustssl.errors import InputError, unknown
 
 
@@ -17,19 +19,31 @@ class Distribution(Environment):
 
     source, target: two domains; in a study, `each` stands for every domain. Distances are measured
     on standardised features.
+    labeled: `biased` makes some rows likelier to be labeled than others of their class, as where
+    labels are not missing at random: a row is of the source with probability sigmoid(2 z), where z
+    is its score on the first principal component, standardised within its class. Domains do not
+    count then.
     """
 
     source: str | None = None
     target: str | None = None
+    labeled: Literal["random", "biased"] = "random"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.labeled == "biased" and (self.source, self.target) != (None, None):
+            raise InputError("labeled=biased makes a source and a target of its own: name none")
 
     def divide(self, data: Dataset, rng: np.random.Generator) -> tuple[Rows, Rows]:
+        if self.labeled == "biased":
+            return _biased(data, rng)
         if data.domain is not None:
             return self._domains(data, data.domain)
         if (self.source, self.target) != (None, None):
             raise InputError(f"{data.name} has no domains, so source and target must not be given")
         if data.kind != "tabular":
             raise InputError(f"{data.name} has no domains, which {data.kind} data need here")
-        Z = StandardScaler().fit_transform(data.X)
+        Z = standardised(data)
         near, far = [], []
         for label in np.unique(data.y):
             rows = np.flatnonzero(data.y == label)
@@ -76,3 +90,14 @@ class Distribution(Environment):
                     f"{data.class_name(missing[0])}"
                 )
         return rows
+
+
+def _biased(data: Dataset, rng: np.random.Generator) -> tuple[Rows, Rows]:
+    """Rows that are likelier to be labeled the higher they score within their class, and others."""
+    score, z = first_component(data), np.zeros(len(data.y))
+    for label in np.unique(data.y):
+        rows = np.flatnonzero(data.y == label)
+        z[rows] = (score[rows] - score[rows].mean()) / (score[rows].std() or 1.0)
+    # Drawn from a generator of its own, so that other draws stay those of other environments.
+    source = rng.spawn(1)[0].random(len(z)) < expit(2 * z)
+    return np.flatnonzero(source), np.flatnonzero(~source)

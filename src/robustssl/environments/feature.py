@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from robustssl.data import Dataset, Pools, Rows, as_array, digest
-from robustssl.environments import Environment, Matrix, count
+from robustssl.environments import Environment, Matrix, count, halves
 from robustssl.errors import InputError
 
 
@@ -32,9 +32,7 @@ class Feature(Environment):
                     "so there are no rows to add"
                 )
             return np.arange(len(data.y)), np.empty(0, np.intp)
-        order = rng.permutation(len(data.y))
-        order = order[np.argsort(data.y[order], kind="stable")]
-        return np.sort(order[::2]), np.sort(order[1::2])
+        return halves(data, rng)
 
     def seen(self, pools: Pools, t: float) -> tuple[Matrix, Rows]:
         if pools.data.kind != "tabular":

@@ -59,11 +59,11 @@ def _make(wanted: Wanted, progress: bool) -> None:
     """
     for dataset, draws in wanted.items():
         try:
-            encoder, rows, viewed = _rows(dataset, draws)
-        except Exception:
-            continue
-        try:
             with nullcontext() if progress else silent():
+                try:
+                    encoder, rows, viewed = _rows(dataset, draws)
+                except InputError:
+                    continue
                 encoder.vectors(rows)
                 if len(viewed):
                     encoder.views(viewed)

@@ -19,6 +19,7 @@ from robustssl.execution.run import (
     missing_cells,
     refuse_changed_files,
     refuse_impossible_options,
+    refuse_impossible_tasks,
 )
 from robustssl.execution.status import Place, place_of, seconds_a_cell, totals_of
 from robustssl.execution.timing import TimeLeft
@@ -76,6 +77,7 @@ def _plan(chosen: Study, store: str | Path, workers: int | None, retry: bool) ->
             times = seconds_a_cell(totals_of(opened.counts()))
             keys = {registry.key(cell) for cell in every}
             done, failed = len(keys & opened.done()), len(keys & opened.failed())
+    refuse_impossible_tasks(cells)
     count = count_workers(workers, len(cells))
     pace = Pace(times, count)
     problems = _trial(cells, times, pace, count)

@@ -1,17 +1,18 @@
 """Running the cells of a study that a store lacks."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from rich.console import Console
 
 from robustssl import registry
-from robustssl.cell import Cell
+from robustssl.cell import Cell, Task
+from robustssl.encoders import NotEncodedError, only_kept
 from robustssl.errors import InputError, unknown
 from robustssl.execution.banks import make_banks
 from robustssl.execution.engines import local
@@ -31,6 +32,7 @@ from robustssl.progress import watch
 from robustssl.records.places import url_of
 from robustssl.records.store import Store
 from robustssl.spec import parse
+from robustssl.splits import pools
 from robustssl.studies.study import Study, study
 
 ENGINES = ("local", "ray")
@@ -71,6 +73,7 @@ def run(
     with Store(store) as opened:
         refuse_changed_files(chosen, opened)
         cells = missing_cells(chosen, opened, retry)
+        refuse_impossible_tasks(cells)
         Outline.of(chosen).keep(opened)
         checkpoints = _checkpoints(store)
         work = partial(
@@ -115,6 +118,27 @@ def refuse_impossible_options(chosen: Study) -> None:
         check = getattr(registry.estimator(spec), "_check_options", None)
         if check is not None:
             check()
+
+
+def refuse_impossible_tasks(cells: Iterable[Cell]) -> None:
+    """Refuse tasks whose rows cannot be dealt as the environment asks."""
+    for task, seed in {cell.task: cell.seed for cell in reversed(list(cells))}.items():
+        if (reason := _why_impossible(task, seed)) is not None:
+            raise InputError(f"{task.name}: {reason}")
+
+
+def _why_impossible(task: Task, seed: int) -> str | None:
+    """Why there are no splits. Data that cannot be had, and errors in code of others, are left to
+    the records of the cells; rows that must be encoded first are not encoded here.
+    """
+    with suppress(Exception):
+        registry.dataset(task.dataset)
+        try:
+            with only_kept():
+                pools(task.dataset, task.environment, cast(int, task.labels), seed)
+        except InputError as error:
+            return None if isinstance(error, NotEncodedError) else str(error)
+    return None
 
 
 def refuse_changed_files(chosen: Study, store: Store) -> None:

@@ -95,9 +95,10 @@ def version(kind: str, name: str) -> int | None:
 
 
 def parts_of(kind: str, name: str) -> list[tuple[str, str]]:
-    """The things, each a kind and a name, that make up an environment such as label+feature, an
-    encoder such as minilm+mpnet, a dataset with its encoders, such as cifar10+resnet50, or a method
-    in front of another one, such as ggr+openmatch; `ggr` alone is in front of its default.
+    """The things, each a kind and a name, that make up an environment such as label+feature or
+    label/fashion_mnist, an encoder such as minilm+mpnet, a dataset with its encoders, such as
+    cifar10+resnet50, or a method in front of another one, such as ggr+openmatch; `ggr` alone is in
+    front of its default.
     """
     if kind == "algorithm":
         own, _, base = name.partition("+")
@@ -105,6 +106,9 @@ def parts_of(kind: str, name: str) -> list[tuple[str, str]]:
         if known is None or "base" not in known.nested:
             return [(kind, own)]
         return [(kind, own), *parts_of(kind, base or parse(known.options["base"])[0])]
+    if kind == "environment" and "/" in name:
+        own, _, data = name.partition("/")
+        return [*parts_of(kind, own), ("dataset", data)]
     first, *others = name.split("+") if kind in ("environment", "encoder", "dataset") else [name]
     return [(kind, first), *(("encoder" if kind == "dataset" else kind, one) for one in others)]
 

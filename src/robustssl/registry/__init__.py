@@ -28,7 +28,7 @@ from robustssl.records.catalog import (
     shares_baseline_with,
 )
 from robustssl.registry.trust import load_own
-from robustssl.spec import parse, spell, thing_of
+from robustssl.spec import NO_SPECS, parse, spell, thing_of
 
 Kind = Literal["algorithm", "environment", "dataset", "encoder", "net"]
 
@@ -106,10 +106,10 @@ def _composed(first: str, *others: str) -> Any:
 
 
 def version(kind: Kind, name: str) -> int:
-    """The version of the thing named; raised whenever its numbers change. That of a dataset with
-    encoders, `dataset+encoder`, is of all of them, as is that of a method in front of another one.
+    """The version of the thing named; raised whenever its numbers change. That of a thing made up
+    of others, such as a dataset with encoders, `dataset+encoder`, is of all of them.
     """
-    if kind not in ("algorithm", "dataset"):
+    if kind in ("encoder", "net"):
         return about(kind, name).version
     parts = parts_of(kind, name)
     return composed_version(*(about(cast(Kind, part), inner).version for part, inner in parts))
@@ -244,7 +244,7 @@ def canonical(kind: Kind, spec: str, budget: str | None = None) -> str:
         values = budget_values(name, _budget_of(name, own, budget))
         options = {**values, **preset_values(name, preset), **options}
     for key, inner in about(kind, name).nested.items():
-        if isinstance(options.get(key), str) and options[key] != "auto":
+        if isinstance(options.get(key), str) and options[key] not in NO_SPECS:
             options[key] = canonical(cast(Kind, inner), options[key])
             _check_kind(about(kind, name), inner, options[key])
     return spell(name, _options(kind, name, options))

@@ -30,6 +30,7 @@ _ENVIRONMENTS = {
     "distribution": "rows from another distribution",
     "label": "rows of unknown classes",
     "feature": "features that are missing",
+    "prior": "rows with other class shares",
 }
 _CLAIMS = {**_ENVIRONMENTS, "consistent": "rows like the labeled ones (t = 0 alone)"}
 

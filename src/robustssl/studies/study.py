@@ -220,7 +220,7 @@ class Study(BaseModel):
         if not self.total_labels:
             return labels
         total, classes = labels, len(np.unique(registry.dataset(dataset).y))
-        known = registry.environment(environment).known(classes)
+        known = registry.environment(environment).labeled_classes(classes)
         if total % known:
             raise InputError(
                 f"{total} labels cannot be spread evenly over the {known} classes of {dataset} "

@@ -3,7 +3,7 @@ import {whyNoGain} from "./curves.js";
 
 const WORDS = {tabular: "tables", image: "images", text: "texts", other: "other data",
   distribution: "other distribution", label: "unknown classes", feature: "missing features",
-  consistent: "t = 0 alone"};
+  prior: "other class shares", consistent: "t = 0 alone"};
 
 /* A number as Python writes it, n/a where it is undefined: of two neighbours that are equally near the even one, no sign
    before zero. A number lies in the middle of two if it is an odd multiple of a power of two. */

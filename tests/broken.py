@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
+from robustssl.environments.distribution import Distribution
 from robustssl.environments.feature import Feature
 from robustssl.environments.label import Label
+from robustssl.environments.prior import Prior
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,3 +175,72 @@ class Blinks(Label):
 
 
 SALT = secrets.randbits(20)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharesJump(Prior):
+    """Brings in the inconsistent rows class by class."""
+
+    def pools(self, data, labels, rng):
+        pools = super().pools(data, labels, rng)
+        order = np.argsort(data.y[pools.inconsistent], kind="stable")
+        return replace(pools, inconsistent=pools.inconsistent[order])
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownByLabels(Label):
+    """Draws the known classes anew for each number of labels."""
+
+    known: str = "drawn"
+
+    def pools(self, data, labels, rng):
+        return super().pools(data, labels, np.random.default_rng((7, labels)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearByT(Label):
+    """Takes near classes first and far ones for larger t, instead of the ones chosen before."""
+
+    unknown: str | None = "near"
+
+    def seen(self, pools, t):
+        far = Label(unknown="far").pools(pools.data, 3, np.random.default_rng(0))
+        n = len(pools.inconsistent)
+        if t > 0.5 and len(far.inconsistent) >= n:
+            pools = replace(pools, inconsistent=far.inconsistent[:n])
+        return super().seen(pools, 1 - t if t > 0.5 else t)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CopiesTest(Label):
+    """Takes what test rows hold for rows of another dataset."""
+
+    unknown: str | None = "toy:news"
+
+    def degrade(self, pools, rows):
+        return pools.data.X[pools.test[np.arange(len(rows)) % len(pools.test)]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BiasedByLabels(Distribution):
+    labeled: str = "biased"
+
+    def pools(self, data, labels, rng):
+        return super().pools(data, labels, np.random.default_rng((7, labels)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriorLosesByT(Prior):
+    """Degrades rows more, the more of them there are."""
+
+    def degrade(self, pools, rows):
+        return super().degrade(pools, rows) // (1 + len(rows) // 100)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LacksAClass(Distribution):
+    """Says of rows that they are paired, though one class has no inconsistent rows."""
+
+    def divide(self, data, rng):
+        near, far = super().divide(data, rng)
+        return near, far[data.y[far] > 0]

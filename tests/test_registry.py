@@ -88,7 +88,8 @@ def test_every_name_is_a_file_and_works():
     pytest.importorskip("torch")
     pytest.importorskip("xgboost")
     assert registry.names("dataset")[:3] == ("adult", "agnews", "arrays")
-    assert registry.names("environment") == ("distribution", "feature", "label", "reference")
+    names = ("distribution", "feature", "label", "prior", "reference")
+    assert registry.names("environment") == names
     for name in registry.names("algorithm"):
         model = robustssl.estimator(name)
         assert isinstance(model, robustssl.algorithm(name))

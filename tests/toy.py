@@ -56,3 +56,29 @@ def encoded_images(encoder: str = "pixels", channels: int = 3) -> Dataset:
     for row, label in zip(X, y, strict=True):
         row[2 * (label // 2) :, 2 * (label % 2) :][:2, :2] += 80
     return Dataset("encoded_images", X, y, kind="image", encoder=encoder)
+
+
+def news(n=60) -> Dataset:
+    """Texts about other things than those of `texts`."""
+    rng = np.random.default_rng(1)
+    y, words = _y(n, 2), (["rain", "snow", "wind", "storm"], ["bank", "loan", "coin", "debt"])
+    X = np.array([" ".join(rng.choice(words[k], 9)) for k in y], object)
+    return Dataset("news", X, y, kind="text")
+
+
+def ten() -> Dataset:
+    """Ten classes."""
+    rng = np.random.default_rng(0)
+    y = _y(200, 10)
+    return Dataset("ten", rng.normal(size=(200, 3)) + y[:, None], y)
+
+
+def small() -> Dataset:
+    """Grey images of two by two pixels."""
+    X = np.random.default_rng(1).integers(0, 255, size=(60, 2, 2, 1), dtype=np.uint8)
+    return Dataset("small", X, _y(60, 2), kind="image")
+
+
+def one_domain() -> Dataset:
+    data = tables()
+    return Dataset("one_domain", data.X, data.y, domain=np.full(len(data.y), "here", object))

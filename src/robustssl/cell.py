@@ -20,6 +20,13 @@ _WORDS = {
     "feature": "missing features",
     "prior": "other class shares",
 }
+_OPTIONS = {
+    ("known", "drawn"): "known classes drawn",
+    ("unknown", "near"): "near ones",
+    ("unknown", "far"): "far ones",
+    ("labeled", "biased"): "biased labels",
+    ("labeled", "tail"): "labels with the reverse tail",
+}
 _ACCESS = {"consistent": "oracle", "labels": "ceiling"}
 _CAPS = ("test", "unlabeled", "rows")  # options that bound numbers of rows
 
@@ -55,13 +62,18 @@ class Task:
             words = f"{options.pop('source')} to {options.pop('target')}"
         access = options.pop("access", None)
         more = [_ACCESS[access]] if access in _ACCESS else []
-        more += [f"{key} {value}" for key, value in options.items() if key not in _CAPS]
+        more += [_in_words(key, value) for key, value in options.items() if key not in _CAPS]
         return ", ".join([words, *more])
 
     @property
     def access(self) -> str | None:
         """oracle or ceiling, which see what no method may; None for an ordinary task."""
         return _ACCESS.get(str(parse(self.environment)[1].get("access")))
+
+
+def _in_words(key: str, value: Any) -> str:
+    """An option of an environment for people."""
+    return _OPTIONS.get((key, value), f"rows of {value}" if key == "unknown" else f"{key} {value}")
 
 
 def data_in_words(dataset: str) -> str:

@@ -25,25 +25,25 @@ def disjoint(case: Case) -> None:
 
 
 def contents_are_disjoint(case: Case) -> None:
-    """No labeled, test or unlabeled row, nor one that is set aside, holds what a row of another
-    group holds.
+    """In the dataset no labeled, test, unlabeled or set-aside row holds what a row of another group
+    holds; and no unlabeled row comes to hold what a labeled or a test row holds.
     """
-    environment, pools = case.prepared.environment, case.pools
-    if environment.scales:
+    if case.prepared.environment.scales:
         return
-    labeled = len(pools.labeled)
-    aside = contents(environment.degrade(pools, pools.aside)) if len(pools.aside) else []
+    X, labeled = case.pools.data.X, len(case.pools.labeled)
     for t, split in case.raw.items():
-        X = contents(split.X)
-        groups = {
-            "a labeled": X[:labeled],
-            "a test": contents(split.X_test),
-            "an unlabeled": X[labeled:],
-            "a set-aside": aside,
+        rows = {
+            "a labeled": split.rows[:labeled],
+            "a test": split.test_rows,
+            "an unlabeled": split.rows[labeled:],
+            "a set-aside": case.pools.aside,
         }
-        for (one, mine), (other, theirs) in itertools.combinations(groups.items(), 2):
-            both = set(mine) & set(theirs)
-            require(not both, f"{one} row and {other} row hold the same at t = {t}")
+        whole = {name: {*contents(X[part])} if len(part) else set() for name, part in rows.items()}
+        for (one, mine), (other, theirs) in itertools.combinations(whole.items(), 2):
+            require(not mine & theirs, f"{one} row and {other} row hold the same at t = {t}")
+        seen = {*contents(split.X[labeled:])}
+        for name in ("a labeled", "a test"):
+            require(not seen & whole[name], f"an unlabeled row holds what {name} row holds")
 
 
 def few_labels_are_among_many(case: Case) -> None:

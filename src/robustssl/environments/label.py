@@ -12,7 +12,7 @@ from robustssl.data import Dataset, Pools, Rows
 from robustssl.environments import Environment
 from robustssl.environments._vectors import standardised
 from robustssl.errors import InputError
-from robustssl.spec import parse, spell
+from robustssl.spec import parse
 
 Classes = npt.NDArray[np.intp]
 
@@ -81,8 +81,6 @@ def _joined(data: Dataset, other: str) -> Dataset:
             f"unknown={name} takes rows from another dataset of images or of texts, but "
             f"{data.name} is {data.kind} and {name} is {more.kind}"
         )
-    if more.encoder != data.encoder:
-        more = registry.dataset(spell(name, {**options, "encoder": data.encoder}))
     X = more.X if data.kind == "text" else _shaped_like(data, more)
     own = len(np.unique(data.y))
     names = [data.class_name(k) for k in range(own)]

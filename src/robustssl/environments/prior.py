@@ -47,6 +47,10 @@ class Prior(Environment):
         else:
             counts, inconsistent = np.full(classes, labels), tail
         parts = self.dealt(data, counts, rng)
+        test = min(len(rows) for rows in parts.test.values())
+        if self.test is not None:
+            test = min(test, max(1, self.test // classes))
+        parts = replace(parts, test=first_rows(parts.test, dict.fromkeys(parts.test, test)))
         return _with_shares(data, parts, counts / counts.sum(), inconsistent / inconsistent.sum())
 
 
@@ -62,10 +66,8 @@ def _with_shares(data: Dataset, parts: Parts, consistent: Shares, inconsistent: 
                 f"{len(rows[rare])} rows should be {shares[rare]:.1%} of the unlabeled ones, which "
                 f"leaves no row of class {data.class_name(code)}; a lower ratio asks for less"
             )
-    least = min(map(len, parts.test.values()))
     return replace(
         parts,
-        test=first_rows(parts.test, dict.fromkeys(parts.test, least)),
         consistent=first_rows(parts.consistent, _counts(n, consistent)),
         inconsistent=first_rows(parts.inconsistent, _counts(n, inconsistent)),
         aside=first_rows(parts.aside, _counts(_most(parts.aside, inconsistent), inconsistent)),

@@ -173,7 +173,7 @@ def _prepare(job: _Job) -> None:
         job.model.set_params(random_state=int(chance))
     data = job.pools.data
     job.made_with["data"] = {"name": data.name, "kind": data.kind}
-    job.made_with["dataset_sha256"] = data.sha256
+    job.made_with["dataset_sha256"] = registry.dataset(cell.dataset).sha256
     job.made_with["split_digest"] = job.split.digest
 
 

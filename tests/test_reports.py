@@ -457,6 +457,10 @@ def test_the_same_predictions_of_test_rows_say_nothing_of_other_rows(tmp_path, n
     )
     row = lines_of(page, "On inconsistent rows")["label_spreading"]
     assert (row["gain"], row["gain there"]) == ("0.000 (identical)", "0.000 (no interval)")
+    shown = payload(successes(with_versions(read_frame(tmp_path / "s.sqlite"))))
+    scores = shown["curves"][1]["scores"]
+    assert scores["accuracy"]["identical"]
+    assert not scores["accuracy_there"]["identical"]
 
 
 def test_records_that_do_not_say_it_have_no_accuracy_there(tmp_path, no_figures):

@@ -5,6 +5,7 @@ import {readDensity} from "../../src/robustssl/sites/static/density.js";
 import {lineOf} from "../../src/robustssl/sites/static/lines.js";
 import {ranking} from "../../src/robustssl/sites/static/ranking.js";
 import {bySafety, safetyOf, worstGain} from "../../src/robustssl/sites/static/safety.js";
+import {THERE, bothPopulations, gainThereText, thereText} from "../../src/robustssl/sites/static/there.js";
 import {gainText} from "../../src/robustssl/sites/static/words.js";
 import {smallPayload} from "./payload.js";
 
@@ -68,6 +69,27 @@ test("a gain of one seed is not known to be safe, identical predictions are", ()
   data.seeds.push([0]);
   mine.scores.accuracy = {...mine.scores.accuracy, seeds: 1, values: [[0.9, 0.9]]};
   assert.deepEqual(rowsOf(data, [0])[1].safety.unknown, [0]);
+});
+
+test("both populations: the accuracy on inconsistent rows, over the tasks that have it", () => {
+  const data = smallPayload(), [baseline, , mine] = data.curves, both = () => bothPopulations(data, [0, 1], ALL, STATE);
+  assert.deepEqual(both().map(row => thereText(row)), ["not known", "not known", "not known", "not known"]);
+  assert.equal(gainThereText(both()[1], data.methods[1]), "not known");
+  assert.equal(gainThereText(both()[0], data.methods[0]), "is a baseline");
+  const scores = values => ({...mine.scores.accuracy, rows: null, values});
+  mine.scores[THERE] = scores([[0.4, 0.6], [0.5, 0.7], [0.6, 0.8]]);
+  assert.equal(gainThereText(both()[1], data.methods[1]), "not known");  // its baseline does not say it
+  baseline.scores[THERE] = scores([[0.3, 0.3], [0.4, 0.4], [0.5, 0.5]]);
+  const [alone, row] = both();
+  near(row.there.ea.estimate, 0.6);
+  near(row.there.gain.estimate, 0.2);
+  assert.equal(row.there.tasks, 1);
+  assert.ok(row.there.whole);
+  assert.match(thereText(row), /^0\.600 \[.*\] on 1 of 2 tasks$/);
+  assert.equal(gainThereText(row, data.methods[1]), "+0.200 (no interval) on 1 of 2 tasks");
+  near(alone.there.ea.estimate, 0.4);
+  const plain = ranking(data, [0, 1], ALL, STATE);
+  assert.deepEqual(both().map(({there: _there, ...rest}) => rest), plain);
 });
 
 test("a gain is drawn only where it is compared on every task", () => {

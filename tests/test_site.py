@@ -22,11 +22,12 @@ from site_pages import check_equality, choose, data_of, log_of, open_page, overf
 
 import robustssl
 from robustssl import Cell, Record, Store, registry
+from robustssl.analysis.beside import replaced_and_added
 from robustssl.analysis.compare import BreakEven, _first_negative, break_even
 from robustssl.analysis.curve import Curve
 from robustssl.analysis.curves import curves, matched
 from robustssl.analysis.density import expected_accuracy, hat_weights
-from robustssl.analysis.interval import Ties, write_number
+from robustssl.analysis.interval import Interval, Ties, write_number
 from robustssl.analysis.metrics import GRID
 from robustssl.analysis.tasks import Part, leave_one_out, over_tasks, ranks
 from robustssl.records.results import read
@@ -625,6 +626,32 @@ def test_the_accuracy_there_and_its_gain_are_those_of_python(tmp_path, browser):
     assert rows["label_spreading"]["accuracy there"] == f"{wanted:.3f} on 1 of 2 tasks"
     open_page(browser, tmp_path / "site", "leaderboard.html#score=accuracy_there")
     assert "accuracy there" not in table(browser)[0]
+
+
+def test_what_fewer_consistent_rows_do_is_what_python_says(tmp_path, browser):
+    rng, mixes = np.random.default_rng(0), ("distribution", "distribution[mix=add]")
+    places = [(m, where) for m in ("label_spreading", "supervised_kernel") for where in mixes]
+    records = [
+        replace(record, scores={"accuracy": float(rng.uniform(0.5, 0.9))})
+        for place in [*places, ("label_propagation", "distribution"), ("ssgmm", "label")]
+        for record in curve_of(*place)
+    ]
+    data = made(tmp_path, records)
+    assert [task["otherMix"] for task in data["tasks"]] == [1, 0, None]
+    (row,) = [
+        row
+        for row in replaced_and_added(curves(read(tmp_path / "s.sqlite"))).itertuples()
+        if row.algorithm == "label_spreading"
+    ]
+    ends = (row.difference_estimate, row.difference_low, row.difference_high)
+    for task in data["tasks"][:2]:
+        open_page(browser, tmp_path / "site", f"tasks/{task['page']}")
+        shown = {found["method"]: found for found in table(browser, "#numbers")}
+        text = shown["label_spreading"]["added - replaced"]
+        assert text == format(Interval(*ends), "+.3f")
+        assert shown["supervised_kernel"]["added - replaced"] == "is a baseline"
+        if "label_propagation" in shown:
+            assert shown["label_propagation"]["added - replaced"] == "not run"
 
 
 def test_pages_of_records_that_do_not_say_it_say_that_it_is_not_known(tmp_path, browser):

@@ -11,7 +11,7 @@ function curve(task, method, values, more = {}) {
 }
 
 const task = (drawn, kind, access = null) => ({name: `${drawn}, ${kind}`, page: "x.html", kind, access, drawn, data: "tabular", labels: 5,
-  older: drawn === "wine"});
+  mix: "replace", otherMix: null, older: drawn === "wine"});
 
 export function smallPayload() {
   return {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {chosenMethods, chosenTasks} from "../../src/robustssl/sites/static/choice.js";
+import {addedMinusReplaced} from "../../src/robustssl/sites/static/curves.js";
 import {readDensity} from "../../src/robustssl/sites/static/density.js";
 import {lineOf} from "../../src/robustssl/sites/static/lines.js";
 import {ranking} from "../../src/robustssl/sites/static/ranking.js";
@@ -90,6 +91,22 @@ test("both populations: the accuracy on inconsistent rows, over the tasks that h
   near(alone.there.ea.estimate, 0.4);
   const plain = ranking(data, [0, 1], ALL, STATE);
   assert.deepEqual(both().map(({there: _there, ...rest}) => rest), plain);
+});
+
+test("rows added minus rows replaced is the same from both tasks, and paired by seed", () => {
+  const data = smallPayload(), [first, second] = data.tasks, [, , replaced, added] = data.curves;
+  assert.equal(addedMinusReplaced(data, replaced, "accuracy"), null);
+  Object.assign(first, {otherMix: 1});
+  Object.assign(second, {mix: "add", otherMix: 0});
+  data.seeds.push([2, 1, 7]);
+  added.scores.accuracy.seeds = 1;
+  const found = [replaced, added].map(curve => addedMinusReplaced(data, curve, "accuracy"));
+  assert.deepEqual(found.map(({seeds}) => [...seeds].sort()), [[1, 2], [1, 2]]);
+  for (const {seeds, values} of found) {  // of seed 1: [.5, .42] - [.72, .5], of seed 2: [.4, .3] - [.8, .62]
+    [-0.22, -0.08].forEach((x, i) => near(values[seeds.indexOf(1)][i], x));
+    [-0.4, -0.32].forEach((x, i) => near(values[seeds.indexOf(2)][i], x));
+  }
+  assert.equal(addedMinusReplaced(data, data.curves[6], "accuracy"), null);
 });
 
 test("a gain is drawn only where it is compared on every task", () => {

@@ -67,10 +67,16 @@ def replaced_and_added(found: Sequence[KeyedCurve]) -> pd.DataFrame:
 
 def _task_and_mix(curve: KeyedCurve) -> tuple[tuple[Any, ...], str]:
     """The task of a curve as it is when rows are replaced, and whether they are."""
-    name, options = parse(str(curve.key["environment"]))
-    mix = str(options.pop("mix", "replace"))
-    key = {**curve.key, "environment": spell(name, options)}
+    environment, mix = without_mix(str(curve.key["environment"]))
+    key = {**curve.key, "environment": environment}
     return tuple(key[name] for name in TASK), mix
+
+
+def without_mix(environment: str) -> tuple[str, str]:
+    """An environment (a spec) as it is when rows are replaced, and its mix."""
+    name, options = parse(environment)
+    mix = str(options.pop("mix", "replace"))
+    return spell(name, options), mix
 
 
 def _sides(

@@ -7,12 +7,14 @@ scores, by the rule of `robustssl.analysis.tasks`; `static/rule.js` computes it 
 import math
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.colors import to_hex
 
+from robustssl.analysis.beside import without_mix
 from robustssl.analysis.curves import KeyedCurve, curves, matched
 from robustssl.analysis.metrics import CONVENTIONS, metrics_of
 from robustssl.analysis.table import metric_table, targets_of
@@ -123,6 +125,7 @@ def _describe_tasks(
     names = task_names(task for task, _ in places)
     said = {(curve.task, curve.versions): curve for curve in found}
     tasks = [task for task, _ in places]
+    mixes = {_without_mix(*place): i for i, place in enumerate(places)}
     return [
         {
             "name": names[task] + (_versions(task, versions) if tasks.count(task) > 1 else ""),
@@ -130,6 +133,8 @@ def _describe_tasks(
             "inconsistency": task.inconsistency,
             "kind": _kind(task),
             "access": task.access,
+            "mix": without_mix(task.environment)[1],
+            "otherMix": mixes.get(_with_other_mix(task, versions)),
             "dataset": task.dataset,
             "drawn": said[task, versions].drawn,
             "data": said[task, versions].data,
@@ -140,6 +145,16 @@ def _describe_tasks(
         }
         for task, versions in places
     ]
+
+
+def _without_mix(task: Task, versions: tuple[int, ...]) -> tuple[Any, ...]:
+    environment, mix = without_mix(task.environment)
+    return replace(task, environment=environment), versions, mix
+
+
+def _with_other_mix(task: Task, versions: tuple[int, ...]) -> tuple[Any, ...]:
+    *place, mix = _without_mix(task, versions)
+    return (*place, "add" if mix == "replace" else "replace")
 
 
 def _versions(task: Task, versions: Sequence[int]) -> str:

@@ -1,6 +1,9 @@
 /* The columns of the tables; their rows are those of a ranking. */
+import {addedMinusReplaced, partOf} from "./curves.js";
+import {weigher} from "./density.js";
 import {link} from "./elements.js";
 import {DATA, methodOf} from "./page.js";
+import {overTasks} from "./rule.js";
 import {THERE, gainThereText, thereText} from "./there.js";
 import {breakEvenText, flatNote, gainText, interval, metricInterval, olderMark, rangeText, show, signed} from "./words.js";
 
@@ -55,6 +58,18 @@ export function rankColumns(state, tasks) {
   ];
 }
 
+/* Where tasks were run with rows added too, every t counts alike. */
+function mixColumns(state) {
+  if (DATA.tasks.every(task => task.otherMix === null)) return [];
+  const found = row => {
+    const difference = addedMinusReplaced(DATA, row.curves[0], state.score);
+    return difference && overTasks([partOf(difference, weigher(state.density)(difference.ts))], -1, 1);
+  };
+  const text = row => found(row) ? interval(found(row), signed) : "not run";
+  return [{name: "mix", label: "added - replaced", of: row => found(row)?.estimate, write: row => methodOf(row).supervised ? "is a baseline" : text(row),
+    title: "The score when inconsistent rows are added minus that when they replace consistent ones: what fewer consistent rows do"}];
+}
+
 /* Of one task each; `first` is METHOD or TASK. */
 export function curveColumns(state, first) {
   const scores = row => row.curves[0].scores[state.score], note = row => flatNote(scores(row), methodOf(row));
@@ -66,6 +81,7 @@ export function curveColumns(state, first) {
     GAIN,
     BREAK_EVEN,
     ...thereColumns(state),
+    ...mixColumns(state),
     ...others,
     {name: "note", of: note, write: note},
     {name: "seeds", of: row => row.seeds[0], write: row => String(row.seeds[0])},

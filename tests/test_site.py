@@ -30,6 +30,7 @@ from robustssl.analysis.density import expected_accuracy, hat_weights
 from robustssl.analysis.interval import Interval, Ties, write_number
 from robustssl.analysis.metrics import GRID
 from robustssl.analysis.tasks import Part, leave_one_out, over_tasks, ranks
+from robustssl.environments import Environment
 from robustssl.records.results import read
 from robustssl.sites.build import slug
 from robustssl.sites.serve import Server
@@ -66,10 +67,10 @@ def store(tmp_path_factory):
             for t in GRID:
                 cell = Cell(HOSTILE, "label", "wine", 3, t, seed)
                 score = {"accuracy": float(rng.uniform(0.5, 0.9))}
-                opened.add(Record(cell, (1, 2, 1), score, 0.1))
+                opened.add(Record(cell, (1, Environment.version, 1), score, 0.1))
                 if seed < 2:
                     short = replace(cell, algorithm="evil:Short", environment="feature")
-                    opened.add(Record(short, (1, 2, 1), score, 0.1))
+                    opened.add(Record(short, (1, Environment.version, 1), score, 0.1))
         bad = Cell("label_spreading", "label", "digits", 3, 0.0, 0)
         opened.add(Record(bad, registry.versions(bad), error="ValueError: <b>no</b>"))
     return place
@@ -411,9 +412,11 @@ def odd(tmp_path):
                     scores = {"their:Falls": 0.9 - 0.4 * t, "their:Flat": 0.5, "their:One": 1.0}
                     for name, score in scores.items():
                         cell = Cell(name, "label", dataset, labels, t, seed)
-                        opened.add(Record(cell, (2, 2, 1), {"accuracy": score}, 0.1))
+                        opened.add(
+                            Record(cell, (2, Environment.version, 1), {"accuracy": score}, 0.1)
+                        )
         old = Cell("their:Falls", "label", "iris", 3, 0.0, 9)
-        opened.add(Record(old, (1, 2, 1), {"accuracy": 0.1}))
+        opened.add(Record(old, (1, Environment.version, 1), {"accuracy": 0.1}))
     return robustssl.site(tmp_path / "odd.sqlite", tmp_path / "odd").parent
 
 
@@ -479,7 +482,10 @@ def test_a_page_of_many_methods_draws_few_bands_and_grows_by_no_answer(browser, 
                 for seed in range(3)
             ]
             opened.add_all(
-                [Record(c, (1, 2, 1), {"accuracy": float(rng.uniform())}) for c in cells]
+                [
+                    Record(c, (1, Environment.version, 1), {"accuracy": float(rng.uniform())})
+                    for c in cells
+                ]
             )
     browser.get(robustssl.site(place, tmp_path / "site").with_name("explorer.html").as_uri())
     sizes = set()

@@ -38,6 +38,7 @@ class FreeMatch(DeepClassifier):
     memory: Decay = 0.99
     ratio: Count = 7
 
+    targets: ClassVar[dict[str, str]] = {"prior": "arXiv:2205.07246, abstract: imbalanced SSL"}
     collapses: ClassVar[dict[str, str]] = {
         "weak_signal_in_128_features": "at first every guess of the untrained net is trusted, as "
         "in the authors' code: .51, with a ramp of the weight .80, baseline .77 (10 seeds)"

@@ -36,6 +36,9 @@ class SoftMatch(DeepClassifier):
     memory: Decay = 0.99
     ratio: Count = 7
 
+    targets: ClassVar[dict[str, str]] = {
+        "prior": "arXiv:2301.10921, abstract: imbalanced classification"
+    }
     collapses: ClassVar[dict[str, str]] = {
         "weak_signal_in_128_features": "at first nearly every guess of the untrained net is "
         "trusted, as in the authors' code: .51, with a ramp of the weight .80, baseline .77 "

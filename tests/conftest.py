@@ -26,8 +26,8 @@ NEEDS = {  # files all of whose tests need a package that an installation withou
         f"test_{name}.py"
         for name in (
             *("banks", "blocks", "consistency_methods", "deep", "gpu", "image_encoders", "nets"),
-            *("new_methods", "one_after_the_other", "open_set_methods", "resnet50", "robust"),
-            *("true_to_authors", "views"),
+            *("new_methods", "one_after_the_other", "open_set_methods", "prior_methods"),
+            *("resnet50", "robust", "true_to_authors", "views"),
         )
     ],
     "xgboost": ["test_algorithms.py"],

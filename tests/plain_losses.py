@@ -723,6 +723,160 @@ def feature_dropout(model, module, average, batch, memory):
     return labeled, model.weight * mean(trusted(guesses, answers[count:], model.threshold))
 
 
+def shares_of_labels(memory):
+    counts = [int((memory["labels"] == k).sum()) for k in sorted(set(memory["labels"].tolist()))]
+    return [count / len(memory["labels"]) for count in counts]
+
+
+def apart(p, q):
+    """The mean of the Kullback-Leibler divergences of two distributions in both directions."""
+    there = sum(b * math.log(b / a) for a, b in zip(p, q, strict=True))
+    back = sum(a * math.log(a / b) for a, b in zip(p, q, strict=True))
+    return 0.5 * there + 0.5 * back
+
+
+def acr(model, module, average, batch, memory):
+    py = shares_of_labels(memory)
+    uniform = [1 / len(py)] * len(py)
+    order = sorted(range(len(py)), key=lambda k: -py[k])  # classes of the authors are in this order
+    backwards = dict(zip(order, [py[k] for k in reversed(order)], strict=True))
+    backwards = [backwards[k] for k in range(len(py))]
+
+    def adjusted(tau):
+        return torch.tensor([math.log(p**tau + 1e-12) for p in py], dtype=batch.x.dtype)
+
+    epoch = max(1, model.steps // model.epochs)
+    estimating = float(batch.step) >= model.start * model.steps
+    tau = memory.setdefault("tau", model.tau)
+    distances = memory.setdefault("distances", [0.0, 0.0, 0.0])
+    if estimating and int(batch.step) % epoch == 0:
+        powers = [math.exp(distance / epoch) for distance in distances]
+        tau = memory["tau"] = model.tau * powers[0] / sum(powers)
+        distances = memory["distances"] = [0.0, 0.0, 0.0]
+
+    def heads(rows):
+        z = module.net.features(rows)
+        return list(zip(module.standard(z), module.net.head(z), strict=True))
+
+    labeled, unlabeled, now = 0, 0, [0.0] * len(py)
+    for (one, other), k in zip(heads(batch.x), batch.y, strict=True):
+        labeled = labeled + surprise(softmax(one), int(k)) / len(batch.y)
+        labeled = labeled + surprise(softmax(other + adjusted(model.tau)), int(k)) / len(batch.y)
+    for weak, strong in zip(heads(batch.weak), heads(batch.strong), strict=True):
+        guess = softmax(weak[0].detach() - adjusted(tau))
+        guess_h2 = softmax(weak[0].detach() - adjusted(model.tau))
+        guess_b, guess_t = softmax(weak[1].detach()), softmax(weak[0].detach())
+        if guess.max() >= model.threshold or guess_t.max() >= model.threshold:
+            unlabeled = unlabeled + surprise(softmax(strong[0]), int(guess.argmax()))
+        if guess_b.max() >= model.threshold or guess_h2.max() >= model.threshold:
+            unlabeled = unlabeled + surprise(softmax(strong[1]), int(guess_h2.argmax()))
+        now[int(guess_b.argmax())] = float(guess_b.max() >= model.threshold)  # the last one counts
+    if estimating and sum(now) > 0:
+        past = memory.get("estimated", uniform)
+        now = [value / sum(now) for value in now]
+        pairs = zip(past, now, strict=True)
+        u = memory["estimated"] = [model.memory * a + (1 - model.memory) * b for a, b in pairs]
+        for i, other in enumerate((py, uniform, backwards)):
+            distances[i] += apart(other, u)
+    return labeled, unlabeled / len(batch.weak)
+
+
+def cpg(model, module, average, batch, memory):
+    labels, classes = memory["labels"], len(set(memory["labels"].tolist()))
+    known = [float((labels == k).sum()) for k in range(classes)]
+    votes, selected = memory.setdefault("votes", {}), memory.setdefault("selected", {})
+    step, warm_up = float(batch.step), model.start * model.steps
+    period = max(1, round(model.period * model.steps))
+    if step > warm_up and int(batch.step) % period == 0:
+        selected.clear()
+        for row, found in list(votes.items()):
+            best = max(set(found), key=found.count)
+            del votes[row]
+            if len(found) >= model.votes and found.count(best) > 0.8 * len(found):
+                selected[row] = best, [found.count(k) / len(found) for k in range(classes)]
+                votes[row] = [best]
+    chosen = [float(sum(best == k for best, _ in selected.values())) for k in range(classes)]
+    of_all = torch.tensor([a + b for a, b in zip(known, chosen, strict=True)], dtype=batch.x.dtype)
+    log_shares = torch.log(of_all / of_all.sum())
+
+    def smooth(k, smoothing):
+        target = [smoothing / (classes - 1)] * classes
+        target[k] = 1 - smoothing
+        return target
+
+    # The rows that take the place of a batch from labeled and selected rows: each with its target
+    # and with how many of those rows it stands for.
+    here = [int(row) for row in batch.index if int(row) in selected]
+    rows = [
+        (x, smooth(int(k), model.smoothing), sum(known) / len(batch.y), True)
+        for x, k in zip(batch.x, batch.y, strict=True)
+    ]
+    for x, row in zip(batch.weak, batch.index, strict=True):
+        if int(row) in selected:
+            rows.append((x, selected[int(row)][1], len(selected) / len(here), False))
+    noise = [*batch.noise[: len(batch.y)]]
+    noise += [
+        e
+        for e, row in zip(batch.noise[len(batch.y) :], batch.index, strict=True)
+        if int(row) in selected
+    ]
+    features = [module.net.features(x[None])[0] for x, *_ in rows]
+    tops = [max(range(classes), key=lambda k, target=target: target[k]) for _, target, *_ in rows]
+
+    inverse = []
+    for k in range(classes):
+        mine = [
+            (f.detach(), row[2])
+            for f, row, top in zip(features, rows, tops, strict=True)
+            if top == k
+        ]
+        if not mine:
+            inverse.append(1.0)
+            continue
+        centre = sum(n * f for f, n in mine) / sum(n for _, n in mine)
+        alike = [((f @ centre) / (f.norm() * centre.norm()) + 1) / 2 for f, _ in mine]
+        inverse.append(
+            float(
+                sum(n for _, n in mine) / sum(n * a for a, (_, n) in zip(alike, mine, strict=True))
+            )
+        )
+    augment_r = [value / sum(inverse) for value in inverse]
+
+    begins = step >= warm_up
+    losses, counts, seconds = {True: 0, False: 0}, 0, {True: 0, False: 0}
+    for (_, target, stands, is_labeled), f, top, e in zip(rows, features, tops, noise, strict=True):
+        times = 0
+        if begins:
+            third = float(of_all.sort().values[classes // 3])
+            times = 10 if step < warm_up + period else int(10 * third / float(of_all[top]))
+        copy = f + e * augment_r[top] * f / f.norm()
+        loss = crossed(target, softmax(module.net.head(f) + log_shares))
+        loss = loss + times * crossed(target, softmax(module.net.head(copy) + log_shares))
+        losses[is_labeled] = losses[is_labeled] + stands * loss
+        counts = counts + stands * (1 + times)
+        hard = smooth(top, 0 if begins else model.smoothing)
+        second = crossed(hard, softmax(module.second(f) + log_shares))
+        seconds[is_labeled] = seconds[is_labeled] + stands * second
+    whole = sum(stands for _, _, stands, _ in rows)
+    labeled, unlabeled = (losses[k] / counts + seconds[k] / whole for k in (True, False))
+
+    large = [n if n > min(known) else 0 for n in chosen]
+    least = min([n for n in large if n] or [1])
+    prior = torch.tensor([n or least for n in large], dtype=batch.x.dtype)
+    prior = torch.log(prior / prior.sum())
+    views = zip(batch.weak, batch.strong, batch.index, strict=True)
+    for weak, strong, row in views:
+        z, z_strong = module.net.features(weak[None])[0], module.net.features(strong[None])[0]
+        guess = smooth(int(module.second(z).argmax()), 0 if begins else model.smoothing)
+        loss = crossed(guess, softmax(module.second(z_strong)))
+        unlabeled = unlabeled + loss / len(batch.weak)
+        p, q = softmax(module.net.head(z) + prior), softmax(module.net.head(z_strong) + prior)
+        enough = model.threshold * (1 - model.smoothing)
+        if begins and p.argmax() == q.argmax() and p.max() >= enough and q.max() >= enough:
+            votes.setdefault(int(row), []).append(int(p.argmax()))
+    return labeled, unlabeled
+
+
 def added(memory, labeled, unlabeled):
     return [a + b for a, b in zip(labeled, unlabeled, strict=True)]
 

@@ -264,10 +264,10 @@ def test_an_encoder_that_cannot_be_had_ends_a_run_with_a_sentence(tmp_path):
         robustssl.run(absent, tmp_path / "s.sqlite", workers=1, progress=False)
 
 
-def test_rows_that_cannot_be_had_fail_in_their_cells(tmp_path):
+def test_rows_that_cannot_be_dealt_are_refused_before_any_is_encoded(tmp_path):
     many = {**STUDY, "datasets": [SPEC], "labels": 5000}
-    found = robustssl.run(many, tmp_path / "s.sqlite", workers=1, progress=False)
-    assert found.failed == 16
+    with pytest.raises(InputError, match="5000 labels per class are too many"):
+        robustssl.run(many, tmp_path / "s.sqlite", workers=1, progress=False)
 
 
 def test_models_over_several_banks_are_each_what_they_are_alone():

@@ -25,7 +25,7 @@ def test_every_built_in_thing_is_known_without_its_code():
             assert catalog.version(kind, name) == registry.version(kind, name)
             assert "base" in found.nested or catalog.version(kind, name) == found.version
     assert catalog.entry("algorithm", "nobody") is None
-    assert catalog.version("environment", "label+feature") == 2002
+    assert catalog.version("environment", "label+feature") == 3003
     assert catalog.version("environment", "label+nobody") is None
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from robustssl import Cell, InputError
-from robustssl.cell import cell_key
+from robustssl.cell import Task, cell_key
 from robustssl.registry import key
 from robustssl.registry import versions as versions_of
 
@@ -65,3 +65,18 @@ def test_t_has_six_decimals():
 
 def test_method_is_a_spec():
     assert replace(CELL, params=(("alpha", 0.5),)).spec == "label_spreading[alpha=0.5]"
+
+
+@pytest.mark.parametrize(
+    ("environment", "words"),
+    [
+        ("label[known=drawn]", "unknown classes, known classes drawn"),
+        ("label[unknown=near]", "unknown classes, near ones"),
+        ("label[unknown=bbc_news]", "unknown classes, rows of bbc_news"),
+        ("prior[labeled=tail]", "other class shares, labels with the reverse tail"),
+        ("distribution[labeled=biased]", "other distribution, biased labels"),
+        ("prior+feature", "other class shares and missing features"),
+    ],
+)
+def test_options_of_an_environment_in_words(environment, words):
+    assert Task(environment, "letter", 5).name == f"letter, {words}, 5 labels a class"

@@ -302,6 +302,8 @@ ACTING = {
     "ssb": {"start": 0.2, "negative": 0.49, "learning_rate": 0.2},
     "flexmatch": {"threshold": 0.9, "ratio": 1, "learning_rate": 0.3, "steps": 25},
     "defixmatch": {"threshold": 0.5, "strong": 1.0, "learning_rate": 0.2},
+    "acr": {"threshold": 0.6, "start": 0.2, "learning_rate": 0.1},
+    "cpg": {"start": 0.2, "ratio": 1, "learning_rate": 0.2},
 }
 
 VARIANTS = [(n, ACTING.get(n, {})) for n in DEEP] + [
@@ -347,6 +349,10 @@ def gradients(loss, parameters):
 @pytest.mark.parametrize(("name", "more"), VARIANTS)
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 def test_the_engine_is_a_plain_loop(name, more, optimizer):
+    is_a_plain_loop(name, more, optimizer, *rows(7, 20))
+
+
+def is_a_plain_loop(name, more, optimizer, X, y):
     """Compare it with the same method in plain_losses.py, on torch's own modules and optimizers."""
     assert hasattr(plain_losses, name), (
         f"add {name} to tests/plain_losses.py, written as plain loops over rows"
@@ -355,7 +361,6 @@ def test_the_engine_is_a_plain_loop(name, more, optimizer):
     given = options(name, optimizer=optimizer, learning_rate=rate, steps=ENOUGH, device="cpu")
     model = registry.estimator(name, random_state=7, **{**given, **more})
     steps = model.steps
-    X, y = rows(7, 20)
     stack = stack_of(registry.estimator(name, random_state=7, **{**given, **more}), X, y)
     stack.batches.put(stack.batches.draw())
     kinds = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}

@@ -9,6 +9,7 @@ import pytest
 
 import robustssl
 from robustssl import checks, registry
+from robustssl.environments import Environment
 from robustssl.studies import study as studies
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -93,7 +94,11 @@ def test_reports_and_status_never_import_what_a_record_names(tmp_path):
     """A store may come from somebody else, with a module that must not be run."""
     cell = robustssl.Cell("antigravity:Mine", "label", "wine", 5, 0.0, 0)
     records = [
-        robustssl.Record(replace(cell, t=t, seed=seed), (1, 2, 1), scores={"accuracy": 0.5 + t / 9})
+        robustssl.Record(
+            replace(cell, t=t, seed=seed),
+            (1, Environment.version, 1),
+            scores={"accuracy": 0.5 + t / 9},
+        )
         for t in (0.0, 1.0)
         for seed in (0, 1)
     ]

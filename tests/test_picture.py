@@ -42,7 +42,7 @@ def test_with_rows_added_the_consistent_ones_stay_in_the_picture():
 
 
 def test_a_table_of_one_column_is_drawn_on_a_line(tmp_path):
-    lines = ["a,kind", *(f"{i},{'xy'[i % 2]}" for i in range(60))]
+    lines = ["a,kind", *(f"{i * 7 % 61},{'xy'[i % 2]}" for i in range(60))]
     (tmp_path / "mine.csv").write_text("\n".join(lines))
     mine = f"table[path={tmp_path / 'mine.csv'},target=kind]"
     assert picture.show("distribution", mine, tmp_path / "it")

@@ -8,6 +8,7 @@ from site_pages import ROOT, check_equality, choose, data_of, open_page, overflo
 
 import robustssl
 from robustssl.records import catalog
+from robustssl.spec import parse
 
 LEADERBOARD = ROOT / "results" / "leaderboard"
 NOT_RUN = "its baseline was not run"
@@ -47,8 +48,13 @@ def test_older_versions_are_marked_and_claims_are_told(browser, some):
     names = ("supervised_svm", "uasd", "defixmatch")
     pages = some(lambda cell: cell["algorithm"] in names)
     with gzip.open(LEADERBOARD / "texts" / "records.jsonl.gz", "rt") as file:
-        found = {r["cell"]["algorithm"]: r["versions"][0] for r in map(json.loads, file)}
-    older = {name for name, run in found.items() if run < catalog.version("algorithm", name)}
+        found = {r["cell"]["algorithm"]: r for r in map(json.loads, file)}
+    older = {
+        name
+        for name, r in found.items()
+        if r["versions"][0] < catalog.version("algorithm", name)
+        or r["versions"][1] < catalog.version("environment", parse(r["cell"]["environment"])[0])
+    }
     open_page(browser, pages, "leaderboard.html")
     marks = {name: " (older version)" * (name in older) for name in found}
     svm, uasd, defixmatch = (

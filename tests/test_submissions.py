@@ -153,14 +153,14 @@ def test_old_code_is_refused_unless_the_submission_is_frozen(copy, correct, tmp_
     where = next(i for i, line in enumerate(lines) if '"label_spreading"' in line)
     mixed = json.loads(lines[where])
     cell = robustssl.Record.from_json(lines[where]).cell
-    mixed |= {"versions": [99, 2, 1], "key": cell_key(cell, (99, 2, 1))}
+    mixed |= {"versions": [99, 3, 1], "key": cell_key(cell, (99, 3, 1))}
     changed = [*lines[:where], altered(json.dumps(mixed)), *lines[where + 1 :]]
-    assert any("mixes the versions [(3, 2, 1), (99, 2, 1)]" in p for p in said(changed, sample=0))
+    assert any("mixes the versions [(3, 3, 1), (99, 3, 1)]" in p for p in said(changed, sample=0))
     document = yaml.safe_load((tmp_path / "frozen.yaml").read_text())
     thawed = {k: v for k, v in document.items() if k not in ("frozen", "cells")}
     (tmp_path / "study.yaml").write_text(yaml.safe_dump(thawed))
     problems = said(lines, sample=0)
-    assert any("is of the versions (3, 2, 1), now (99, 2, 1)" in p for p in problems)
+    assert any("is of the versions (3, 3, 1), now (99, 3, 1)" in p for p in problems)
     (tmp_path / "study.yaml").write_text(yaml.safe_dump({**document, "cells": [{"methods": 3}]}))
     assert "cannot read the cells" in said(lines)[0]
 

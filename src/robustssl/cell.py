@@ -20,6 +20,13 @@ _WORDS = {
     "feature": "missing features",
     "prior": "other class shares",
 }
+_OPTIONS = {
+    ("known", "drawn"): "known classes drawn",
+    ("unknown", "near"): "near ones",
+    ("unknown", "far"): "far ones",
+    ("labeled", "biased"): "biased labels",
+    ("labeled", "tail"): "labels with the reverse tail",
+}
 _ACCESS = {"consistent": "oracle", "labels": "ceiling"}
 _CAPS = ("test", "unlabeled", "rows")  # options that bound numbers of rows
 
@@ -55,13 +62,18 @@ class Task:
             words = f"{options.pop('source')} to {options.pop('target')}"
         access = options.pop("access", None)
         more = [_ACCESS[access]] if access in _ACCESS else []
-        more += [f"{key} {value}" for key, value in options.items() if key not in _CAPS]
+        more += [_in_words(key, value) for key, value in options.items() if key not in _CAPS]
         return ", ".join([words, *more])
 
     @property
     def access(self) -> str | None:
         """oracle or ceiling, which see what no method may; None for an ordinary task."""
         return _ACCESS.get(str(parse(self.environment)[1].get("access")))
+
+
+def _in_words(key: str, value: Any) -> str:
+    """An option of an environment for people."""
+    return _OPTIONS.get((key, value), f"rows of {value}" if key == "unknown" else f"{key} {value}")
 
 
 def data_in_words(dataset: str) -> str:
@@ -141,13 +153,17 @@ class Cell:
         unknown = set(names) - {field.name for field in fields(self)}
         if unknown:
             raise KeyError(f"a cell has no {sorted(unknown)}")
-        values = {name: getattr(self, name) for name in names}
-        return np.random.default_rng(int.from_bytes(_digest(values)))
+        return draws({name: getattr(self, name) for name in names})
 
 
 def cell_key(cell: Cell, versions: Versions) -> str:
     """A digest of all fields and versions: a corrected algorithm makes a new cell."""
     return _digest([*(getattr(cell, name) for name in Cell.__slots__), *versions]).hex()
+
+
+def draws(value: Any) -> np.random.Generator:
+    """Randomness that depends on the value alone."""
+    return np.random.default_rng(int.from_bytes(_digest(value)))
 
 
 def _digest(value: Any) -> bytes:

@@ -16,7 +16,7 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, Decay, NotNegative, Positive
 
 
@@ -36,6 +36,9 @@ class SoftMatch(DeepClassifier):
     memory: Decay = 0.99
     ratio: Count = 7
 
+    targets: ClassVar[dict[str, str]] = {
+        "prior": "arXiv:2301.10921, abstract: imbalanced classification"
+    }
     collapses: ClassVar[dict[str, str]] = {
         "weak_signal_in_128_features": "at first nearly every guess of the untrained net is "
         "trusted, as in the authors' code: .51, with a ramp of the weight .80, baseline .77 "
@@ -47,6 +50,11 @@ class SoftMatch(DeepClassifier):
             "microsoft/Semi-supervised-learning: config/classic_cv/softmatch", {"memory": 0.999}
         ),
         "reference": Preset("YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/SoftMatch.py", {"memory": 0.999}),
+    }
+    space: ClassVar[Space] = {
+        "weight": Between(0.1, 3.0, log=True),
+        "sigmas": Between(0.5, 4.0, log=True),
+        "memory": (0.9, 0.99, 0.999),
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:

@@ -11,6 +11,7 @@ import numpy as np
 from robustssl.checks._contracts import require
 from robustssl.checks._learner import Learner, estimator
 from robustssl.checks._toys import ToyData, blobs, moons
+from robustssl.data import UNLABELED
 from robustssl.views import VIEWS
 
 WHERE = ("device", "precision", "random_state")  # say where a model is fitted, not how
@@ -37,7 +38,7 @@ def is_alive(spec: str, option: str) -> bool:
     return any(
         _differ(spec, context, (*context, (option, value)), data)
         for context in _contexts(spec, option)
-        for data in range(3)
+        for data in range(len(_datasets()))
         for value in _others(spec, option)
     )
 
@@ -113,7 +114,16 @@ def _answers(spec: str, changed: Values, data: int) -> Any:
 
 @cache
 def _datasets() -> list[ToyData]:
-    """Clusters that are apart, half-moons, and clusters that overlap."""
+    """Clusters that are apart, half-moons, clusters that overlap, and labels that are rarer in one
+    class, since some methods answer class shares that differ.
+    """
     X, *others = blobs(0, rows=300, labels=5, test=200)
     noisy = X + np.random.default_rng(0).normal(size=X.shape)
-    return [blobs(0, rows=90, test=200), moons(0, test=200), (noisy, *others)]
+    X_rare, y_rare, *tested = blobs(0, rows=90, test=200)
+    y_rare[np.flatnonzero(y_rare == 1)[2:]] = UNLABELED
+    return [
+        blobs(0, rows=90, test=200),
+        moons(0, test=200),
+        (noisy, *others),
+        (X_rare, y_rare, *tested),
+    ]

@@ -1,10 +1,10 @@
 """The one tidy frame: a row for each record, wherever records are kept; and which versions count.
 
 Of the cell: key, algorithm (spelt with its params), environment, dataset, labels, t, seed. Of the
-method, as the record says it: method (its name), budget, family, supervised, baseline. Of the data:
-drawn (the name by which rows are drawn), data (their kind). Of the run: the scores, test_rows,
-seconds, error, warnings, log, digest (of the predictions) and versions (of algorithm, environment
-and dataset).
+method, as the record says it: method (its name), budget, family, supervised, baseline,
+configuration (its number in a search, 0 where there was none). Of the data: drawn (the name by
+which rows are drawn), data (their kind). Of the run: the scores, test_rows, seconds, error,
+warnings, log, digest (of the predictions) and versions (of algorithm, environment and dataset).
 """
 
 import warnings
@@ -58,6 +58,7 @@ def with_methods(
     for name in METHOD:
         values = [getattr(method, name) for method in described]
         frame["method" if name == "name" else name] = pd.Series(values, frame.index, dtype=object)
+    frame["configuration"] = [method.configuration or 0 for method in described]
     known = {spec: (parse(spec)[0], catalog.data_kind(spec)) for spec in frame.dataset.unique()}
     pairs = list(zip(frame.dataset.tolist(), data, strict=True))
     frame["drawn"] = [said.get("name", known[spec][0]) for spec, said in pairs]
@@ -133,6 +134,8 @@ def scored(frame: pd.DataFrame, score: str) -> pd.DataFrame:
     frame = frame.assign(score=frame[score])
     if score != "accuracy":
         frame["test_rows"] = np.nan  # it is no share of the test rows
+    if score == "accuracy_there":
+        frame["digest"] = None  # that of the predictions of test rows tells nothing of other rows
     return with_pair(with_score(frame))
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from robustssl.analysis.candidates import CELL, PLACE, expected, task_of
 from robustssl.analysis.density import BELIEF, Belief
+from robustssl.analysis.interval import IDENTICAL, Ties
 from robustssl.analysis.tasks import Part, over_tasks
 from robustssl.analysis.worth import learning_curve, priced, scores_by_seed
 from robustssl.errors import InputError, unknown
@@ -100,14 +101,16 @@ def regrets(
 
 def over(table: pd.DataFrame, by: Sequence[str], column: str = "regret") -> pd.DataFrame:
     """The mean over tasks of a column with values by task and seed, with its interval, for each
-    group: by ["entrant"], or ["entrant", "labels"].
+    group: by ["entrant"], or ["entrant", "labels"]. Values that are `identical` say so.
     """
     rows = []
     for key, mine in table.groupby(list(by), sort=False):
-        parts = [
-            Part(str(drawn), tuple(task.seed), task[column].to_numpy())
-            for (*_, drawn), task in mine.sort_values("seed").groupby([*PLACE, "drawn"])
-        ]
+        parts = []
+        for (*_, drawn), task in mine.sort_values("seed").groupby([*PLACE, "drawn"]):
+            ties = Ties(
+                difference=True, identical=bool("identical" in task and task.identical.all())
+            )
+            parts.append(Part(str(drawn), tuple(task.seed), task[column].to_numpy(), ties))
         rows.append((*key, len(parts), over_tasks(parts)))
     return pd.DataFrame(rows, columns=[*by, "tasks", column])
 
@@ -135,14 +138,17 @@ def regrets_in_labels(
 
 
 def gains(chosen: pd.DataFrame, belief: Belief = BELIEF) -> pd.DataFrame:
-    """The expected accuracy of each method minus that of its baseline, by task and seed."""
-    values = expected(chosen, ["method", *PLACE, "seed"], belief).rename("value").reset_index()
-    about = chosen.drop_duplicates(["method", *PLACE])[["method", *PLACE, "baseline", "drawn"]]
-    both = values.merge(about, on=["method", *PLACE]).merge(
-        values.rename(columns={"method": "baseline", "value": "without"}),
-        on=["baseline", *PLACE, "seed"],
-    )
-    return both.assign(gain=both.value - both.without).drop(columns=["value", "without"])
+    """The expected accuracy of each method minus that of its baseline, by task and seed;
+    `identical` where both are the same records.
+    """
+    about = chosen[["method", *CELL, "baseline", "drawn", "accuracy", "key"]]
+    theirs = about.drop(columns=["baseline", "drawn"]).rename(columns={"method": "baseline"})
+    both = about.merge(theirs, on=["baseline", *CELL], suffixes=("", "_theirs"))
+    both = both.assign(gain=both.accuracy - both.accuracy_theirs, same=both.key == both.key_theirs)
+    one = ["method", *PLACE, "seed"]
+    found = expected(both, one, belief, "gain").rename("gain").reset_index()
+    told = both.groupby(one).agg(drawn=("drawn", "first"), identical=("same", "all"))
+    return found.join(told, on=one)
 
 
 def protection(chosen: pd.DataFrame, belief: Belief = BELIEF) -> pd.DataFrame:
@@ -156,13 +162,13 @@ def protection(chosen: pd.DataFrame, belief: Belief = BELIEF) -> pd.DataFrame:
 
 
 def protected_from(table: pd.DataFrame, margin: float = 0.01) -> "pd.Series":
-    """By method, the least label count a class from which on the gain of `protection` lies, with
-    its whole interval, above minus the margin; nan where there is none.
+    """By method, the least label count a class from which on the whole interval of the gain of
+    `protection` lies above minus the margin, or the rule always abstained; nan where there is none.
     """
     found = {}
     for method, mine in table.sort_values("labels", ascending=False).groupby("method"):
-        safe = np.array([gain.low > -margin for gain in mine.gain], bool)
-        lasting = mine.labels[np.logical_and.accumulate(safe)]
+        safe = [gain.low > -margin or gain.note == IDENTICAL for gain in mine.gain]
+        lasting = mine.labels[np.logical_and.accumulate(safe).astype(bool)]
         found[method] = float(lasting.min()) if len(lasting) else np.nan
     return pd.Series(found, name="labels", dtype=float)
 

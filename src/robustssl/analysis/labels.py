@@ -28,6 +28,13 @@ class Labels:
         """Whether the curve ends before it reaches the score."""
         return bool(np.isinf(self.estimate))
 
+    @property
+    def known(self) -> tuple[float, float]:
+        """Between which numbers the estimate lies for certain."""
+        if not self.is_censored:
+            return self.estimate, self.estimate
+        return (self.most, np.inf) if self.estimate > 0 else (-np.inf, self.least)
+
     def times(self, classes: int) -> "Labels":
         """The number in all, of so many classes."""
         values = (self.estimate, self.low, self.high, self.least, self.most)
@@ -66,15 +73,7 @@ def median(found: Sequence[Labels]) -> Labels:
         raise InputError("a median over tasks needs at least one task")
     if len({one.a_class for one in found}) > 1:
         raise InputError("labels in all and labels a class have no common median")
-    bounds = [
-        (one.most, np.inf)
-        if one.estimate == np.inf
-        else (-np.inf, one.least)
-        if one.estimate == -np.inf
-        else (one.estimate, one.estimate)
-        for one in found
-    ]
-    lows, highs = (sorted(ends) for ends in zip(*bounds, strict=True))
+    lows, highs = (sorted(ends) for ends in zip(*(one.known for one in found), strict=True))
     low, high = (_middle(ends) for ends in (lows, highs))
     a_class = found[0].a_class
     if low == high:

@@ -41,10 +41,10 @@ def select(
 ) -> pd.DataFrame:
     """The records that a rule chooses; a warning says in words what had to be left out."""
     chosen, said = _chosen(frame, rule, choices, belief)
-    for sentence in said:
-        warnings.warn(f"{rule}: {sentence}", stacklevel=2)
     if chosen.empty:
         raise InputError(f"the rule {rule} has nothing to choose among: {'; '.join(said)}")
+    for sentence in said:
+        warnings.warn(f"{rule}: {sentence}", stacklevel=2)
     names = _names(frame)
     return chosen.assign(
         setting=chosen.algorithm,
@@ -106,6 +106,8 @@ def _chosen(
         without = frame[~_in(frame, usual, [*PLACE, "method"])]
         return usual, [f"{name}: no record of its default" for name in without.method.unique()]
     found, said = candidates(frame, needs)
+    if found.empty:
+        return found, said
     if rule == "oracle":
         return _oracle(found, belief, said), said
     if rule == "cv+abstain":
@@ -133,6 +135,8 @@ def _oracle(frame: pd.DataFrame, belief: Belief, said: list[str]) -> pd.DataFram
     alone = frame.groupby(mine).seed.transform("nunique") < 2
     said += [f"{name}: one seed has no other seeds" for name in frame[alone].method.unique()]
     frame = frame[~alone]
+    if frame.empty:
+        return frame
     values = expected(frame, [*mine, "configuration", "seed"], belief)
     groups = values.groupby([*mine, "configuration"])
     others = (groups.transform("sum") - values) / (groups.transform("size") - 1)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zipfile
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -19,7 +20,7 @@ from gates import LONG, alive, wait_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
@@ -27,17 +28,18 @@ import robustssl
 from robustssl import InputError, audits, cli, registry
 from robustssl.analysis.interval import Interval
 from robustssl.audits import forests, inspect, model_file, of_frames
-from robustssl.audits.advice import advise
+from robustssl.audits.advice import advise, gain_there
 from robustssl.audits.audit import UNKNOWN, Inconsistency
 from robustssl.audits.columns import _share, compare_columns
 from robustssl.audits.folds import FOLDS
-from robustssl.audits.gains import STEPS, TS, Gains, accuracy_alone, measure, pools
+from robustssl.audits.gains import STEPS, TS, Gains, _apart, accuracy_alone, measure, pools
 from robustssl.audits.mixture import _within, estimate_mixture, estimate_share
 from robustssl.audits.model import Model
 from robustssl.audits.model_file import load_model, save_model
 from robustssl.audits.page import describe
 from robustssl.audits.reading import _encoded, read
 from robustssl.audits.rows import Pair
+from robustssl.audits.trials import Job, Trained, train_all
 from robustssl.registry import trust
 
 
@@ -250,6 +252,40 @@ def test_advice_is_the_labeled_rows_alone_unless_a_method_beats_them_beyond_chan
     assert "with so few labels" in few.text
     assert "to answer red every time" in advise(gains(same=alone, alone=alone), "red", 0.8).text
     assert "every time" not in advise(gains(same=alone, alone=alone), "red", 0.7).text
+
+
+def answered(free, **answers):
+    answers = {name: np.array([*text]) for name, text in answers.items()}
+    return Trained(Job((0, None), (free, free), np.array(free), [], True), {}, answers)
+
+
+def test_the_gain_on_inconsistent_rows_is_bounded_by_the_answers_that_differ():
+    folds = [
+        answered([0, 1, 2, 3], a="xxyy", b="xxxx"),  # differ on rows 2 and 3
+        answered([3, 2, 1, 0], a="yxxx", b="xxxx"),  # on row 3
+    ]
+    probability = np.array([0.5, 0.0, 0.5, 1.0])
+    assert _apart(folds, "a", "b", probability) == pytest.approx((0.75 + 0.5) / 2)
+    assert _apart(folds, "a", "b", np.array([1.0, 1.0, 0.0, 0.0])) == 0
+    assert np.isnan(_apart(folds, "a", "b", np.zeros(4)))
+    found = replace(gains(a=np.zeros(5), alone=np.zeros(5)), apart={"a": 0.625})
+    assert gain_there(found, "a") == "±0.625"
+    assert gain_there(gains(a=np.zeros(5), alone=np.zeros(5)), "a") == "not known"
+
+
+def test_the_true_gain_on_inconsistent_rows_lies_within_its_bound():
+    data, rng = load_digits(as_frame=True).frame, np.random.default_rng(0)
+    labeled = data.sample(100, random_state=0)
+    rest = data.drop(labeled.index).sample(200, random_state=0)
+    there, moved = rng.random(200) < 0.5, rest.drop(columns="target")
+    moved.loc[there, list(moved)[:32]] = 0.0
+    fold, names = (np.arange(80), np.arange(80, 100)), ["supervised_kernel", "label_spreading"]
+    job = Job((0, None), fold, np.arange(200), names, answers=True)
+    (one,) = train_all(of_frames(labeled, moved, "target"), [job])
+    truth = rest.target.to_numpy()[there]
+    alone, mine = ((one.answers[name][there] == truth).mean() for name in names)
+    bound = _apart([one], "label_spreading", "supervised_kernel", there.astype(float))
+    assert 0 < abs(mine - alone) <= bound < 1
 
 
 def test_the_more_methods_are_tried_the_more_one_has_to_gain():
@@ -567,6 +603,7 @@ def test_an_audit_answers_three_questions(audited):
     assert sorted(rows.row) == list(range(118))
     assert rows.inconsistent.is_monotonic_decreasing
     assert re.search(r"self_training +[01]\.\d{3} +[+-]?0\.\d{3} \[", said)
+    assert re.search(r"self_training .* (not known|±0\.\d{3})\n", said)
     assert re.search(r"Use \w+ (on the labeled rows only|with the unlabeled rows)", said)
     assert all(len(line) <= 80 for line in said.splitlines() if str(folder) not in line)
     page = (folder / "out" / "index.html").read_text()
@@ -738,9 +775,10 @@ def test_a_test_row_is_not_among_the_unlabeled_ones(monkeypatch):
     seen = []
 
     def train_all(pair, work):
-        for key, fold, free, names in work:
-            seen.append((set(fold[1]), set(free)))
-            yield key, dict.fromkeys(names, 0.5)
+        for job in work:
+            seen.append((set(job.fold[1]), set(job.free)))
+            answers = dict.fromkeys(job.names, np.zeros(len(job.free)))
+            yield Trained(job, dict.fromkeys(job.names, 0.5), answers)
 
     monkeypatch.setattr(audits.gains, "train_all", train_all)
     measure(pair, np.zeros(178), ["self_training"])

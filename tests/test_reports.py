@@ -9,7 +9,8 @@ import pytest
 from matplotlib.collections import PathCollection
 
 import robustssl
-from robustssl import InputError, registry
+from robustssl import Cell, InputError, Record, registry
+from robustssl.analysis.beside import replaced_and_added
 from robustssl.analysis.compare import area_below, break_even, gain, mean_ranks
 from robustssl.analysis.curves import KeyedCurve, curves, matched
 from robustssl.analysis.table import study_table
@@ -342,7 +343,8 @@ def test_figures_of_a_report(tmp_path):
     files = robustssl.report(store, tmp_path / "r", style=own)
     names = {"rac", "gain", "metrics", "ranks", "map", "cost", "detection"}
     assert {file.stem for file in files} == {*names, "table"}
-    assert {file.suffix for file in files if file.stem in names} == {".png", ".svg", ".pdf"}
+    drawn = {file.suffix for file in files if file.stem in names}
+    assert drawn == {".png", ".svg", ".pdf", ".tex"}
     svg = (tmp_path / "r" / "rac.svg").read_text()
     assert "#00ff00" in svg or "#ff0000" in svg
     assert "chance" in (tmp_path / "r" / "detection.svg").read_text()
@@ -353,6 +355,207 @@ def test_figures_of_a_report(tmp_path):
         assert (tmp_path / "r" / name).read_bytes().startswith(b"%PDF")
     with pytest.raises(robustssl.InputError, match="cannot read the style"):
         robustssl.report(store, tmp_path / "r", style=tmp_path / "none.mplstyle")
+
+
+TS = (0.0, 0.5, 1.0)
+DIST = "distribution"
+
+
+def recorded(method, environment=DIST, dataset="wine", seeds=3, digest=None, **scores):
+    """Records of a method; of each score a number for each t, to which seed / 100 is added."""
+    described = registry.describe(method)
+    cells = [Cell(method, environment, dataset, 5, t, seed) for seed in range(seeds) for t in TS]
+    return [
+        Record(
+            cell,
+            registry.versions(cell),
+            {name: values[TS.index(cell.t)] + cell.seed / 100 for name, values in scores.items()},
+            method=described,
+            digest=digest,
+            test_rows=100,
+        )
+        for cell in cells
+    ]
+
+
+def reported(tmp_path, *records, **how):
+    """The page of a report of these records, and its table."""
+    with robustssl.Store(tmp_path / "s.sqlite") as store:
+        store.add_all([record for part in records for record in part])
+    robustssl.report(tmp_path / "s.sqlite", tmp_path / "r", **how)
+    return (tmp_path / "r" / "table.md").read_text(), pd.read_csv(tmp_path / "r" / "table.csv")
+
+
+def lines_of(page, heading, until="\n## "):
+    """The rows of the tables of a section: method -> column -> text."""
+    text = page.partition(f"## {heading}\n")[2].partition(until)[0]
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in text.splitlines()
+        if line.startswith("|") and not line.startswith("|-")
+    ]
+    return {row[0]: dict(zip(rows[0], row, strict=True)) for row in rows[1:]}
+
+
+def test_a_method_may_lose_on_test_rows_and_gain_on_inconsistent_ones(tmp_path, no_figures):
+    page, table = reported(
+        tmp_path,
+        recorded("supervised_kernel", accuracy=(0.8,) * 3, accuracy_there=(0.5,) * 3),
+        recorded("label_spreading", accuracy=(0.8, 0.7, 0.6), accuracy_there=(0.5, 0.6, 0.6)),
+        recorded("label_propagation", accuracy=(0.8, 0.8, 0.7)),
+        recorded("supervised_kernel", "label", accuracy=(0.8,) * 3),
+    )
+    rows = lines_of(page, "On inconsistent rows")
+    assert set(rows) == {"supervised_kernel", "label_spreading", "label_propagation"}
+    half = 4.302653 * 0.01 / 3**0.5  # seeds are .01 apart
+    mine = rows["label_spreading"]
+    assert mine["accuracy"] == f"0.710 [{0.71 - half:.3f}, {0.71 + half:.3f}]"
+    assert mine["accuracy there"] == f"0.585 [{0.585 - half:.3f}, {0.585 + half:.3f}]"
+    assert mine["gain"].startswith("-0.100 [")
+    assert mine["gain there"] == "+0.075 (no interval)"  # not known of how many rows it is a share
+    assert mine["break-even there"] == "none"
+    assert rows["supervised_kernel"]["gain there"] == ""
+    old = rows["label_propagation"]
+    assert old["accuracy there"] == old["gain there"] == "not known"
+    assert "Not known for wine, unknown classes, 5 labels a class:" in page
+    of = table.set_index(["environment", "algorithm"]).loc["distribution"]
+    assert of.accuracy_there["label_spreading"] == pytest.approx(0.585)
+    assert of.accuracy_there_gain["label_spreading"] == pytest.approx(0.075)
+    assert np.isnan(of.accuracy_there["label_propagation"])
+    latex = (tmp_path / "r" / "there.tex").read_text()
+    assert latex.count("not known") == 2
+    assert latex.count("wine") == 3
+
+
+def test_both_numbers_of_a_page_are_those_of_a_report_of_one_score(tmp_path, no_figures):
+    study = {
+        "algorithms": ["supervised_kernel", "label_spreading"],
+        "environments": ["distribution"],
+        "datasets": ["wine", "iris"],
+        "labels": 3,
+        "ts": [0, 0.5, 1],
+        "seeds": 3,
+    }
+    robustssl.run(study, tmp_path / "s.sqlite", workers=1, progress=False)
+    robustssl.report(tmp_path / "s.sqlite", tmp_path / "both")
+    robustssl.report(tmp_path / "s.sqlite", tmp_path / "one", score="accuracy_there")
+    both, one = (pd.read_csv(tmp_path / name / "table.csv") for name in ("both", "one"))
+    assert "On inconsistent rows" not in (tmp_path / "one" / "table.md").read_text()
+    keys = ["dataset", "algorithm"]
+    both, one = both.sort_values(keys), one.sort_values(keys)
+    for mine, theirs in (("", "AUC"), ("_low", "AUC_low"), ("_gain", "gain")):
+        column = both[f"accuracy_there{mine}"].to_numpy()
+        assert column == pytest.approx(one[theirs].to_numpy(), nan_ok=True)
+    assert both.AUC.tolist() != both.accuracy_there.tolist()
+
+
+def test_the_same_predictions_of_test_rows_say_nothing_of_other_rows(tmp_path, no_figures):
+    same = {"accuracy": (0.8,) * 3, "digest": "the same"}
+    page, _ = reported(
+        tmp_path,
+        recorded("supervised_kernel", accuracy_there=(0.5,) * 3, **same),
+        recorded("label_spreading", accuracy_there=(0.5,) * 3, **same),
+    )
+    row = lines_of(page, "On inconsistent rows")["label_spreading"]
+    assert (row["gain"], row["gain there"]) == ("0.000 (identical)", "0.000 (no interval)")
+    shown = payload(successes(with_versions(read_frame(tmp_path / "s.sqlite"))))
+    scores = shown["curves"][1]["scores"]
+    assert scores["accuracy"]["identical"]
+    assert not scores["accuracy_there"]["identical"]
+
+
+def test_records_that_do_not_say_it_have_no_accuracy_there(tmp_path, no_figures):
+    page, table = reported(
+        tmp_path,
+        recorded("supervised_kernel", accuracy=(0.8,) * 3),
+        recorded("label_spreading", accuracy=(0.8, 0.7, 0.6)),
+    )
+    assert "Not known for any task here:" in page
+    assert lines_of(page, "On inconsistent rows") == {}
+    assert not [name for name in table if "there" in name]
+    assert not (tmp_path / "r" / "there.tex").exists()
+
+
+def test_a_loss_with_rows_replaced_has_two_parts(tmp_path, no_figures):
+    add = "distribution[mix=add]"
+    page, _ = reported(
+        tmp_path,
+        *(recorded("supervised_kernel", where, accuracy=(0.7,) * 3) for where in (DIST, add)),
+        recorded("label_spreading", accuracy=(0.8, 0.7, 0.4)),
+        recorded("label_spreading", add, seeds=2, accuracy=(0.8, 0.8, 0.7)),
+        recorded("label_propagation", add, accuracy=(0.8, 0.8, 0.8)),
+        recorded("self_training", accuracy=(0.9, 0.9, 0.9)),
+        recorded("label_spreading", dataset="iris", accuracy=(0.8, 0.7, 0.4)),
+    )
+    rows = lines_of(page, "Rows replaced or added")
+    assert set(rows) == {"label_spreading", "label_propagation", "self_training"}
+    both = rows["label_spreading"]
+    assert both["seeds"] == "2"
+    assert both["gain, replaced"].startswith("-0.050 ")
+    assert both["gain, added"].startswith("+0.075 ")
+    losses = [float(both[f"loss, {how}"].split()[0]) for how in ("replaced", "added")]
+    assert losses == [0.15, 0.025]
+    assert both["added - replaced"].startswith("+0.125 [")
+    alone = rows["label_propagation"]
+    assert alone["gain, replaced"] == alone["loss, replaced"] == "not run"
+    assert alone["added - replaced"] == "not run"
+    assert alone["gain, added"].startswith("+0.100 ")
+    other = rows["self_training"]
+    assert other["gain, added"] == other["added - replaced"] == "not run"
+    assert other["gain, replaced"] == "not known"
+    assert (tmp_path / "r" / "mix.tex").read_text().count("not run") == 6
+
+
+def test_the_difference_of_mixes_is_paired_by_seed_and_both_start_alike(tmp_path):
+    study = {
+        "algorithms": ["label_spreading", "ssgmm"],
+        "environments": ["distribution", "distribution[mix=add]"],
+        "datasets": ["wine", "digits"],
+        "labels": 3,
+        "ts": [0, 0.5, 1],
+        "seeds": 3,
+    }
+    robustssl.run(study, tmp_path / "s.sqlite", workers=1, progress=False)
+    found = curves(read(tmp_path / "s.sqlite"))
+    at = {(c.algorithm, c.key["dataset"], c.key["environment"]): c.scores for c in found}
+    table = replaced_and_added(found)
+    assert len(table) == 4
+    for row in table.itertuples():
+        replaced, added = (at[row.algorithm, row.dataset, where] for where in study["environments"])
+        assert np.array_equal(replaced[:, 0], added[:, 0])
+        seeds = np.trapezoid(added - replaced, [0, 0.5, 1])
+        assert row.difference == pytest.approx(seeds.mean())
+        assert row.replace_loss == pytest.approx(row.add_loss + row.difference)
+        if np.ptp(seeds) > 0:
+            half = 4.302653 * seeds.std(ddof=1) / 3**0.5
+            assert row.difference_high - row.difference == pytest.approx(half, abs=1e-6)
+
+
+def test_without_rows_added_there_is_no_such_section(texts):
+    assert "Rows replaced or added" not in (texts / "table.md").read_text()
+
+
+def test_methods_are_judged_by_the_score_of_their_environment_first(tmp_path, no_figures):
+    scores = {"accuracy": (0.9, 0.8, 0.7), "balanced_accuracy": (0.6, 0.5, 0.4)}
+    prior = [recorded("label_spreading", where, **scores) for where in ("prior", "prior[ratio=5]")]
+    page, table = reported(tmp_path, *prior)
+    assert "The score is balanced accuracy." in page
+    assert table.AUC.tolist() == pytest.approx([0.51, 0.51])
+    page, table = reported(tmp_path, recorded("label_spreading", "label", **scores))
+    assert "The score is accuracy." in page
+    assert "balanced accuracy where the shares of the\nclasses change, it stands before AUC" in page
+    first, *_ = [line for line in page.splitlines() if "balanced accuracy" in line and "|" in line]
+    words = [word.strip() for word in first.split("|")]
+    assert words.index("balanced accuracy") < words.index("AUC")
+    assert (
+        "balanced accuracy" not in page.partition("## wine, unknown classes")[2].partition("##")[0]
+    )
+    of = table.set_index("environment")
+    assert of.balanced_accuracy["prior"] == pytest.approx(0.51)
+    assert np.isnan(of.balanced_accuracy["label"])
+    assert (of.AUC - 0.81).abs().max() < 1e-9
+    page, table = reported(tmp_path, score="accuracy")
+    assert "balanced_accuracy" not in table
 
 
 def test_rows_are_sorted_by_any_metric(store, tmp_path):

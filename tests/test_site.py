@@ -9,6 +9,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+import warnings
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -21,11 +22,12 @@ from site_pages import check_equality, choose, data_of, log_of, open_page, overf
 
 import robustssl
 from robustssl import Cell, Record, Store, registry
+from robustssl.analysis.beside import replaced_and_added
 from robustssl.analysis.compare import BreakEven, _first_negative, break_even
 from robustssl.analysis.curve import Curve
 from robustssl.analysis.curves import curves, matched
 from robustssl.analysis.density import expected_accuracy, hat_weights
-from robustssl.analysis.interval import Ties, write_number
+from robustssl.analysis.interval import Interval, Ties, write_number
 from robustssl.analysis.metrics import GRID
 from robustssl.analysis.tasks import Part, leave_one_out, over_tasks, ranks
 from robustssl.environments import Environment
@@ -594,6 +596,87 @@ def curve_of(method, environment="label", dataset="wine", budget=None):
         Record(cell, registry.versions(cell), {"accuracy": 0.5 + 0.1 * cell.t}, method=described)
         for cell in cells
     ]
+
+
+def both_populations(tmp_path):
+    """Pages of a baseline, a method and a method of older records, in two environments."""
+    rng, records = np.random.default_rng(0), []
+    for method in ("supervised_kernel", "label_spreading", "label_propagation"):
+        for environment in ("distribution", "label"):
+            for record in curve_of(method, environment):
+                scores = {"accuracy": float(rng.uniform(0.5, 0.9))}
+                if environment == "distribution" and method != "label_propagation":
+                    scores["accuracy_there"] = float(rng.uniform(0.2, 0.6))
+                records.append(replace(record, scores=scores))
+    return made(tmp_path, records)
+
+
+def test_the_accuracy_there_and_its_gain_are_those_of_python(tmp_path, browser):
+    data = both_populations(tmp_path)
+    assert data["scores"] == ["accuracy", "accuracy_there"]
+    check_equality(data, tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = {c.name: c for c in curves(read(tmp_path / "s.sqlite", "accuracy_there"))}
+    wanted = over_tasks(under(EVERY_T, [part_of(found["label_spreading"])]), bounds=(0, 1))
+    gain = over_tasks(under(EVERY_T, gains_of(found).values()), bounds=(-1, 1))
+    open_page(browser, tmp_path / "site", "leaderboard.html#environment=distribution")
+    rows = {row["method"]: row for row in table(browser)}
+    assert rows["label_spreading"]["accuracy there"] == format(wanted, ".3f")
+    assert rows["label_spreading"]["gain there"] == format(gain, "+.3f")
+    assert rows["supervised_kernel"]["gain there"] == "is a baseline"
+    old = rows["label_propagation"]
+    assert old["accuracy there"] == old["gain there"] == "not known"
+    open_page(browser, tmp_path / "site", "leaderboard.html")
+    rows = {row["method"]: row for row in table(browser)}
+    assert rows["label_spreading"]["accuracy there"] == f"{wanted:.3f} on 1 of 2 tasks"
+    open_page(browser, tmp_path / "site", "leaderboard.html#score=accuracy_there")
+    assert "accuracy there" not in table(browser)[0]
+
+
+def test_what_fewer_consistent_rows_do_is_what_python_says(tmp_path, browser):
+    rng, mixes = np.random.default_rng(0), ("distribution", "distribution[mix=add]")
+    places = [(m, where) for m in ("label_spreading", "supervised_kernel") for where in mixes]
+    records = [
+        replace(record, scores={"accuracy": float(rng.uniform(0.5, 0.9))})
+        for place in [*places, ("label_propagation", "distribution"), ("ssgmm", "label")]
+        for record in curve_of(*place)
+    ]
+    data = made(tmp_path, records)
+    assert [task["otherMix"] for task in data["tasks"]] == [1, 0, None]
+    (row,) = [
+        row
+        for row in replaced_and_added(curves(read(tmp_path / "s.sqlite"))).itertuples()
+        if row.algorithm == "label_spreading"
+    ]
+    ends = (row.difference_estimate, row.difference_low, row.difference_high)
+    for task in data["tasks"][:2]:
+        open_page(browser, tmp_path / "site", f"tasks/{task['page']}")
+        shown = {found["method"]: found for found in table(browser, "#numbers")}
+        text = shown["label_spreading"]["added - replaced"]
+        assert text == format(Interval(*ends), "+.3f")
+        assert shown["supervised_kernel"]["added - replaced"] == "is a baseline"
+        if "label_propagation" in shown:
+            assert shown["label_propagation"]["added - replaced"] == "not run"
+
+
+def test_pages_of_records_that_do_not_say_it_say_that_it_is_not_known(tmp_path, browser):
+    data = made(tmp_path, [*curve_of("label_spreading"), *curve_of("supervised_kernel")])
+    assert data["scores"] == ["accuracy"]
+    site = tmp_path / "site"
+    assert "Here it is not known for any method." in (site / "index.html").read_text()
+    (task,) = (site / "tasks").iterdir()
+    assert "The accuracy on inconsistent rows is not known." in task.read_text()
+    open_page(browser, site, "leaderboard.html")
+    assert not [name for name in table(browser)[0] if "there" in name]
+
+
+def test_balanced_accuracy_comes_first_where_all_tasks_are_of_other_class_shares(tmp_path):
+    records = [
+        replace(record, scores={**record.scores, "balanced_accuracy": 0.5})
+        for record in curve_of("label_spreading", "prior")
+    ]
+    assert made(tmp_path, records)["scores"] == ["balanced_accuracy", "accuracy"]
 
 
 def test_a_method_is_one_row_whatever_its_budget(tmp_path):

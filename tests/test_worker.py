@@ -18,6 +18,7 @@ import robustssl
 from robustssl import Cell, registry
 from robustssl.execution.groups import groups
 from robustssl.execution.limits import Limits
+from robustssl.execution.scores import accuracy_there
 from robustssl.execution.worker import run_group
 from robustssl.splits import prepare
 
@@ -41,6 +42,50 @@ def test_scores_are_those_of_the_test_rows():
     assert record.provenance["split_digest"] == split.digest
     assert record.provenance["dataset_sha256"] == robustssl.dataset("wine").sha256
     assert record.provenance["versions"]["scikit-learn"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "dataset"),
+    [
+        ("distribution", "wine"),
+        ("distribution+feature", "wine"),
+        ("prior", "digits"),
+        ("feature", "digits[kind=image]"),
+    ],
+)
+def test_inconsistent_rows_are_scored_as_a_method_would_meet_them(environment, dataset):
+    cell = Cell("label_spreading", environment, dataset, 5, 0.4, 0)
+    (record,) = run_group((cell,))
+    prepared = prepare(dataset, environment, 5, 0)
+    pools, split = prepared.pools, prepared.split(0.4)
+    seen = prepared.preprocess(prepared.environment.degrade(pools, pools.aside))
+    model = robustssl.estimator("label_spreading").fit(split.X, split.y)
+    right = model.predict(seen) == pools.data.y[pools.aside]
+    assert len(right) == len(pools.aside) > 0
+    assert record.scores["accuracy_there"] == right.mean()
+    assert record.scores["accuracy"] == np.mean(model.predict(split.X_test) == split.y_test)
+
+
+@pytest.mark.parametrize("environment", ["label", "label+feature", "feature", "reference"])
+def test_rows_of_unknown_classes_or_no_rows_have_no_accuracy_there(environment):
+    (record,) = run_group((replace(CELL, environment=environment),))
+    assert record.error is None
+    assert "accuracy_there" not in record.scores
+
+
+def test_one_row_of_an_unknown_class_leaves_all_of_them_without_accuracy():
+    prepared = prepare("wine", "distribution", 5, 0)
+    pools, split = prepared.pools, prepared.split(0.4)
+    model = robustssl.estimator("label_spreading").fit(split.X, split.y)
+    assert accuracy_there(model, pools, prepared.aside())
+    kept = pools.labeled[pools.data.y[pools.labeled] != 2]
+    assert accuracy_there(model, replace(pools, labeled=kept), prepared.aside()) == {}
+    assert accuracy_there(model, replace(pools, aside=pools.aside[:0]), split.X[:0]) == {}
+
+
+def test_the_accuracy_there_of_a_baseline_does_not_depend_on_t():
+    cells = [Cell("supervised_kernel", "distribution", "wine", 5, t, 0) for t in (0.0, 0.5, 1.0)]
+    assert len({record.scores["accuracy_there"] for record in run_group(tuple(cells))}) == 1
 
 
 def test_the_digest_tells_predictions_apart():

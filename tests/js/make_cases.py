@@ -55,19 +55,18 @@ def odd_payload() -> Payload:
         values = rng.integers(12, 20, (len(seeds[who]), len(grids[grid]))) / 20
         if task in (3, 4):
             values = np.full_like(values, [1.0, 0.9, 1.0, 0.85, 0.0][method])
-        here = task != 1 or method != 3
+        here, same = task != 1 or method != 3, method == 2 and task == 4
         curves.append(
             {
                 "task": task,
                 "method": method,
                 "baseline": None if baseline is None else 5 * task + baseline if here else None,
                 "baselineName": None,
-                "identical": method == 2 and task == 4,
                 "older": False,
                 "seconds": 0.1,
                 "scores": {
-                    "accuracy": _odd_score(grid, who, values, 20 + task),
-                    "auroc": _odd_score(grid, who, values**2, None),
+                    "accuracy": _odd_score(grid, who, values, 20 + task, same),
+                    "auroc": _odd_score(grid, who, values**2, None, same),
                 },
             }
         )
@@ -82,9 +81,9 @@ def odd_payload() -> Payload:
     }
 
 
-def _odd_score(grid: int, seeds: int, values: Any, rows: int | None) -> Payload:
+def _odd_score(grid: int, seeds: int, values: Any, rows: int | None, same: bool) -> Payload:
     found = {"grid": grid, "seeds": seeds, "values": values.tolist(), "rows": rows}
-    return {**found, "flat": False, "metrics": {"definition": []}}
+    return {**found, "identical": same, "flat": False, "metrics": {"definition": []}}
 
 
 def _selections(tasks: list[Payload]) -> list[list[int]]:
@@ -173,7 +172,7 @@ def _difference(payload: Payload, score: str, curve: Payload) -> Part | None:
     values = np.array([mine["values"][ours.index(seed)] for seed in shared])
     values = values - np.array([other["values"][theirs.index(seed)] for seed in shared])
     rows = np.nan if mine["rows"] is None else mine["rows"]
-    ties = Ties(rows, difference=True, identical=curve["identical"])
+    ties = Ties(rows, difference=True, identical=mine["identical"])
     return Part(payload["tasks"][curve["task"]]["drawn"], tuple(shared), values, ties)
 
 

@@ -5,13 +5,13 @@ const BASELINES = [null, "supervised_net", "supervised_svm", null];
 
 function curve(task, method, values, more = {}) {
   const metrics = {definition: [[0.5, 0.5, 0.4, 0.6, ""]]};
-  const accuracy = {grid: 0, seeds: 0, values, rows: 20, flat: false, metrics};
-  return {task, method, baseline: null, baselineName: BASELINES[method], identical: false, older: false, seconds: 0.1,
+  const accuracy = {grid: 0, seeds: 0, values, rows: 20, flat: false, identical: false, metrics};
+  return {task, method, baseline: null, baselineName: BASELINES[method], older: false, seconds: 0.1,
     scores: {accuracy}, ...more};
 }
 
 const task = (drawn, kind, access = null) => ({name: `${drawn}, ${kind}`, page: "x.html", kind, access, drawn, data: "tabular", labels: 5,
-  older: drawn === "wine"});
+  mix: "replace", otherMix: null, older: drawn === "wine"});
 
 export function smallPayload() {
   return {

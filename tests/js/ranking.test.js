@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {chosenMethods, chosenTasks} from "../../src/robustssl/sites/static/choice.js";
+import {addedMinusReplaced} from "../../src/robustssl/sites/static/curves.js";
 import {readDensity} from "../../src/robustssl/sites/static/density.js";
 import {lineOf} from "../../src/robustssl/sites/static/lines.js";
 import {ranking} from "../../src/robustssl/sites/static/ranking.js";
 import {bySafety, safetyOf, worstGain} from "../../src/robustssl/sites/static/safety.js";
+import {THERE, bothPopulations, gainThereText, thereText} from "../../src/robustssl/sites/static/there.js";
 import {gainText} from "../../src/robustssl/sites/static/words.js";
 import {smallPayload} from "./payload.js";
 
@@ -62,12 +64,49 @@ test("safe is only what was compared on every task and harms on none", () => {
 test("a gain of one seed is not known to be safe, identical predictions are", () => {
   const data = smallPayload(), mine = data.curves[2], accuracy = data.curves[0].scores.accuracy;
   mine.scores.accuracy.values = accuracy.values;
-  mine.identical = true;
+  mine.scores.accuracy.identical = true;
   assert.equal(rowsOf(data, [0])[1].safety.safe, true);
-  mine.identical = false;
+  mine.scores.accuracy.identical = false;
   data.seeds.push([0]);
   mine.scores.accuracy = {...mine.scores.accuracy, seeds: 1, values: [[0.9, 0.9]]};
   assert.deepEqual(rowsOf(data, [0])[1].safety.unknown, [0]);
+});
+
+test("both populations: the accuracy on inconsistent rows, over the tasks that have it", () => {
+  const data = smallPayload(), [baseline, , mine] = data.curves, both = () => bothPopulations(data, [0, 1], ALL, STATE);
+  assert.deepEqual(both().map(row => thereText(row)), ["not known", "not known", "not known", "not known"]);
+  assert.equal(gainThereText(both()[1], data.methods[1]), "not known");
+  assert.equal(gainThereText(both()[0], data.methods[0]), "is a baseline");
+  const scores = values => ({...mine.scores.accuracy, rows: null, values});
+  mine.scores[THERE] = scores([[0.4, 0.6], [0.5, 0.7], [0.6, 0.8]]);
+  assert.equal(gainThereText(both()[1], data.methods[1]), "not known");  // its baseline does not say it
+  baseline.scores[THERE] = scores([[0.3, 0.3], [0.4, 0.4], [0.5, 0.5]]);
+  const [alone, row] = both();
+  near(row.there.ea.estimate, 0.6);
+  near(row.there.gain.estimate, 0.2);
+  assert.equal(row.there.tasks, 1);
+  assert.ok(row.there.whole);
+  assert.match(thereText(row), /^0\.600 \[.*\] on 1 of 2 tasks$/);
+  assert.equal(gainThereText(row, data.methods[1]), "+0.200 (no interval) on 1 of 2 tasks");
+  near(alone.there.ea.estimate, 0.4);
+  const plain = ranking(data, [0, 1], ALL, STATE);
+  assert.deepEqual(both().map(({there: _there, ...rest}) => rest), plain);
+});
+
+test("rows added minus rows replaced is the same from both tasks, and paired by seed", () => {
+  const data = smallPayload(), [first, second] = data.tasks, [, , replaced, added] = data.curves;
+  assert.equal(addedMinusReplaced(data, replaced, "accuracy"), null);
+  Object.assign(first, {otherMix: 1});
+  Object.assign(second, {mix: "add", otherMix: 0});
+  data.seeds.push([2, 1, 7]);
+  added.scores.accuracy.seeds = 1;
+  const found = [replaced, added].map(curve => addedMinusReplaced(data, curve, "accuracy"));
+  assert.deepEqual(found.map(({seeds}) => [...seeds].sort()), [[1, 2], [1, 2]]);
+  for (const {seeds, values} of found) {  // of seed 1: [.5, .42] - [.72, .5], of seed 2: [.4, .3] - [.8, .62]
+    [-0.22, -0.08].forEach((x, i) => near(values[seeds.indexOf(1)][i], x));
+    [-0.4, -0.32].forEach((x, i) => near(values[seeds.indexOf(2)][i], x));
+  }
+  assert.equal(addedMinusReplaced(data, data.curves[6], "accuracy"), null);
 });
 
 test("a gain is drawn only where it is compared on every task", () => {

@@ -20,6 +20,7 @@ from robustssl.records.results import read
 from robustssl.spec import parse
 
 _ENDS = ("estimate", "low", "high")
+NOT_KNOWN = Interval(np.nan, plain=np.nan)
 
 
 def metrics(
@@ -110,7 +111,7 @@ def study_table(found: Sequence[KeyedCurve]) -> pd.DataFrame:
     pairs = {id(mine): pair for mine, pair in matched(found)}
     more = []
     for keyed in found:
-        floor, against = keyed.curve.noise_floor(), _against_baseline(keyed, pairs.get(id(keyed)))
+        floor, against = keyed.curve.noise_floor(), against_baseline(pairs.get(id(keyed)))
         more.append(
             {
                 "method": keyed.name,
@@ -121,6 +122,7 @@ def study_table(found: Sequence[KeyedCurve]) -> pd.DataFrame:
                 "EVM_floor": floor["EVM"],
                 "VS_floor": floor["VS"],
                 "p_depends_on_t": keyed.curve.dependence(),
+                "baseline": keyed.method.baseline if keyed.method else None,
                 **against,
                 "note": _note(keyed, against),
             }
@@ -165,33 +167,35 @@ def _not_worse(curve: KeyedCurve, first: KeyedCurve) -> bool:
     return not pair.gain.interval("AUC").low > 0
 
 
-def _against_baseline(keyed: KeyedCurve, pair: Pair | None) -> dict[str, Any]:
-    """The gain over the matched baseline, over the seeds that both have."""
-    baseline = keyed.method.baseline if keyed.method else None
-    nothing = Interval(np.nan, plain=np.nan)
-    over = below = nothing
+def against_baseline(pair: Pair | None) -> dict[str, Any]:
+    """The gain over the matched baseline, over the seeds that both have; nan where it is not known,
+    and then an empty break-even.
+    """
+    over = below = NOT_KNOWN
     told = ""
     if pair is not None:
         over, below = pair.gain.interval("AUC"), pair.gain.interval(area_below)
         told = str(break_even(pair.gain))
-    numbers = {
-        f"{name}{'' if end == 'plain' else f'_{end}'}": getattr(interval, end)
-        for name, interval in (("gain", over), ("area_below", below))
-        for end in ("plain", *_ENDS, "note")
-    }
-    return {"baseline": baseline, **numbers, "break_even": told}
+    return {**as_columns("gain", over), **as_columns("area_below", below), "break_even": told}
+
+
+def as_columns(name: str, interval: Interval) -> dict[str, Any]:
+    """An interval as columns of a table, which `interval_of` reads."""
+    ends = {f"{name}_{end}": getattr(interval, end) for end in (*_ENDS, "note")}
+    return {name: interval.plain, **ends}
 
 
 def _note(keyed: KeyedCurve, against: dict[str, Any]) -> str:
     notes = []
+    baseline = keyed.method.baseline if keyed.method else None
     supervised = keyed.method.supervised if keyed.method else None
     if np.ptp(keyed.scores, axis=-1).max() == 0 and supervised is not True:
         perfect = keyed.scores.min() == 1
         notes.append("flat at 1" if perfect else "FLAT: do its unlabeled data do anything?")
     if keyed.method is not None and supervised is None:
         notes.append("its records do not say what its baseline is")
-    elif against["baseline"] and not against["break_even"]:
-        notes.append(f"{against['baseline']} was not run on these seeds and t")
+    elif baseline and not against["break_even"]:
+        notes.append(f"{baseline} was not run on these seeds and t")
     if keyed.older:
         notes.append("of an older version")
     return "; ".join(notes)

@@ -65,6 +65,11 @@ MEASURED = (
     "baseline from the same labeled rows only. Both predicted the classes of the remaining fifth. "
     "This was done for each fifth, and repeated with a second division into fifths."
 )
+THERE = (
+    "There: the gain on unlabeled rows that look inconsistent. These have no labels, so it is not "
+    "known; it lies between minus and plus the number shown, which is the share of these rows to "
+    "which a method gives another answer than its baseline. To learn more, label some of them."
+)
 FAILED = "{name} could not be trained: {error}"
 OVER_T = "How the gain depends on the share of inconsistent rows:"
 T_AXIS = "t: share of inconsistent rows among the unlabeled rows"
@@ -213,13 +218,20 @@ def verdict(gain: Interval) -> str:
     return "helps" if gain.low > 0 else "harms" if gain.high < 0 else "unclear"
 
 
+def gain_there(gains: Gains, algorithm: str) -> str:
+    """How large the gain on inconsistent rows can be at most."""
+    most = gains.apart.get(algorithm, np.nan)
+    return "not known" if np.isnan(most) else f"±{most:.3f}"
+
+
 def caveat(audit: Audit) -> str:
     """For which rows the accuracies hold."""
     t = audit.inconsistency.distribution
     if t.low > 0.05:
         return (
             f"Accuracies hold for rows like your labeled rows. By estimate, {t:.2f} of the "
-            "unlabeled rows are different; the accuracy on these is not known."
+            "unlabeled rows are different; the accuracy on these is not known, since they have no "
+            "labels."
         )
     return "Accuracies hold for rows like your labeled rows, and for no others."
 

@@ -93,6 +93,8 @@ def audit(
     found = inconsistency.mixture
     probability = found.inconsistent if found else np.full(len(part.unlabeled), 0.5)
     gains = measure(part, probability, algorithms, step)
+    if found is None or found.distribution.low == 0:
+        gains = replace(gains, apart={})  # it is not known whether a row is inconsistent
     advice = advise(gains, *_majority(part.y))
     lost = [column.name for column in inconsistency.columns if column.share == 1]
     if 0 < len(lost) < part.labeled.shape[1]:

@@ -1,7 +1,7 @@
 """Whether unlabeled rows help or harm, measured on the user's own labels by cross-validation."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from robustssl.analysis.interval import Interval, student
 from robustssl.audits.folds import FOLDS, same_rows, stratified
 from robustssl.audits.mixture import LEVEL
 from robustssl.audits.rows import Pair
-from robustssl.audits.trials import Rows, train_all
+from robustssl.audits.trials import Job, Rows, Trained, train_all
 from robustssl.environments import count
 from robustssl.errors import InputError
 from robustssl.spec import parse
@@ -34,6 +34,8 @@ class Gains:
     scores: (folds,), with the unlabeled rows as they are. curves: (folds, t), with a share t of
     rows that look inconsistent. baselines: the baseline of each method. reach: the estimated share
     of inconsistent rows at t = 0 and at t = 1. failed: why an algorithm could not be trained.
+    apart: the share of inconsistent rows to which a method gives another answer than its baseline.
+    The gain on these rows, which have no labels, lies between minus and plus that share.
     """
 
     scores: dict[str, Scores]
@@ -41,6 +43,7 @@ class Gains:
     baselines: dict[str, str]
     reach: tuple[float, float]
     failed: dict[str, str]
+    apart: dict[str, float] = field(default_factory=dict)
 
     def gain(self, algorithm: str, over: str | None = None, tests: int = 1) -> Interval:
         """The gain over the baseline, or over another algorithm; as one of several tests."""
@@ -91,16 +94,36 @@ def measure(
         free = np.concatenate([different[:k], similar[k:]])
         jobs += [((i, t), tuple(algorithms), free) for i in range(FOLDS)]
     work = [
-        (key, fold, free[~np.isin(twins[free], fold[1])], names)
+        Job(key, fold, free[~np.isin(twins[free], fold[1])], names, answers=key[1] is None)
         for key, names, free in jobs
         for fold in [folds[key[0]]]
     ]
-    found = {}
-    for key, scores in train_all(pair, work):
-        found[key] = scores
+    trained = []
+    for one in train_all(pair, work):
+        trained.append(one)
         step()
     reach = float(inconsistent[similar].mean()), float(inconsistent[different].mean())
-    return _collect(found, baselines, len(folds), reach)
+    found = {one.job.key: one.scores for one in trained}
+    gains = _collect(found, baselines, len(folds), reach)
+    asked = [one for one in trained if one.job.answers]
+    asked.sort(key=lambda one: one.job.key[0])  # they come in any order, which changes last digits
+    pairs = gains.baselines.items()
+    return replace(gains, apart={name: _apart(asked, name, b, inconsistent) for name, b in pairs})
+
+
+def _apart(
+    trained: Sequence[Trained], method: str, baseline: str, inconsistent: npt.NDArray[np.float64]
+) -> float:
+    """The mean share, over folds, of inconsistent rows that the two answer differently; nan where
+    no row looks inconsistent.
+    """
+    shares = []
+    for one in trained:
+        weight = inconsistent[one.job.free]
+        if weight.sum() > 0:
+            differ = one.answers[method] != one.answers[baseline]
+            shares.append(np.average(differ, weights=weight))
+    return float(np.mean(shares)) if shares else np.nan
 
 
 def _collect(
@@ -152,8 +175,8 @@ def accuracy_alone(pair: Pair, algorithm: str) -> float:
     """The cross-validated accuracy of an algorithm that uses the labeled rows only."""
     folds, _ = _folds(pair)
     none = np.empty(0, np.intp)
-    work = [(place, fold, none, [algorithm]) for place, fold in enumerate(folds)]
-    found = dict(train_all(pair, work))
+    work = [Job(place, fold, none, [algorithm]) for place, fold in enumerate(folds)]
+    found = {one.job.key: one.scores for one in train_all(pair, work)}
     scores = [found[place][algorithm] for place in sorted(found)]
     return float(np.mean([score for score in scores if not isinstance(score, str)]))
 

@@ -76,7 +76,8 @@ def describe(audit: Audit, page: Path, width: int = 80) -> str:
         return [textwrap.indent(made, "  ")] if rows else []
 
     shares = [[row["kind"], row["text"], row["meaning"]] for row in said["shares"]]
-    gains = [[row["name"], row["accuracy"], row["gain"], row["verdict"]] for row in said["gains"]]
+    shown = ("name", "accuracy", "gain", "verdict", "there")
+    gains = [[row[name] for name in shown] for row in said["gains"]]
     telling, lost = [[*row] for row in said["telling"]], [f"{n} ({how})" for n, how in said["lost"]]
     return "\n".join(
         [
@@ -90,8 +91,8 @@ def describe(audit: Audit, page: Path, width: int = 80) -> str:
             *wrap(f"{advice.LOST} {', '.join(lost)}." if lost else ""),
             "",
             advice.HELP_OR_HARM,
-            *table(gains, "method", "accuracy", f"gain [{advice.INTERVAL}]", ""),
-            *wrap(advice.BASELINE, *said["failed"]),
+            *table(gains, "method", "accuracy", f"gain [{advice.INTERVAL}]", "", "there"),
+            *wrap(advice.BASELINE, advice.THERE, *said["failed"]),
             "",
             advice.WHAT_TO_USE,
             *wrap(said["advice"], said["caveat"]),
@@ -149,6 +150,7 @@ def _gains(gains: Gains) -> list[dict[str, str]]:
             "alone": f"{mean[gains.baselines[name]]:.3f}",
             "gain": f"{gains.gain(name):+.3f}",
             "verdict": advice.verdict(gains.gain(name)),
+            "there": advice.gain_there(gains, name),
         }
         for name in sorted(gains.baselines, key=lambda name: -mean[name])
     ]

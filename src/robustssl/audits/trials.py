@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,26 @@ from robustssl.execution.engines.processes import clean_start, end_pool, pool_of
 from robustssl.execution.run import count_workers
 
 Rows = npt.NDArray[np.intp]
-Job = tuple[Any, tuple[Rows, Rows], Rows, Sequence[str]]  # key, fold, unlabeled rows, algorithms
-Trained = tuple[Any, dict[str, float | str]]
+
+
+class Job(NamedTuple):
+    """Algorithms to train in a fold with some of the unlabeled rows (`free`); `answers`: whether to
+    keep what they predict for these.
+    """
+
+    key: Any
+    fold: tuple[Rows, Rows]
+    free: Rows
+    names: Sequence[str]
+    answers: bool = False
+
+
+class Trained(NamedTuple):
+    """Of each algorithm its accuracy in the fold, or the error that it raised; and its answers."""
+
+    job: Job
+    scores: dict[str, float | str]
+    answers: dict[str, npt.NDArray[Any]]
 
 
 def train_all(pair: Pair, work: Sequence[Job]) -> Iterator[Trained]:
@@ -46,24 +64,24 @@ def _keep(pair: Pair) -> None:
 
 
 def _train_kept(job: Job) -> Trained:
-    key, fold, free, names = job
-    return key, _train(_kept, fold, free, names)
+    return _train(_kept, job)
 
 
-def _train(
-    pair: Pair, fold: tuple[Rows, Rows], free: Rows, names: Sequence[str]
-) -> dict[str, float | str]:
-    """The accuracy of each algorithm in a fold, or the error that it raised."""
+def _train(pair: Pair, job: Job) -> Trained:
+    fold = job.fold
     labeled = take(pair.labeled, fold[0])
-    unlabeled = take(pair.unlabeled, free) if len(free) else None
+    unlabeled = take(pair.unlabeled, job.free) if len(job.free) else None
     scores: dict[str, float | str] = {}
-    for name in names:
+    answers = {}
+    for name in job.names:
         try:
             model = Model(name, pair.kind, pair.text, pair.encoder).fit(
                 labeled, pair.y[fold[0]], unlabeled
             )
             right = model.predict(take(pair.labeled, fold[1])) == pair.y[fold[1]]
             scores[name] = float(right.mean())
+            if job.answers and unlabeled is not None:
+                answers[name] = model.predict(unlabeled)
         except Exception as error:
             scores[name] = bounded(f"{type(error).__name__}: {error}")
-    return scores
+    return Trained(job, scores, answers)

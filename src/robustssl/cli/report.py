@@ -16,8 +16,13 @@ def report(
     store: StoreOption = DEFAULT_STORE,
     folder: Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")] = Path("report"),
     score: Annotated[
-        str, typer.Option(help="Score: accuracy, balanced_accuracy, macro_f1, auroc or detection.")
-    ] = "accuracy",
+        str | None,
+        typer.Option(
+            help="Score: accuracy, balanced_accuracy, macro_f1, auroc, detection or accuracy_there "
+            "(on inconsistent rows). By default the one by which all environments are judged "
+            "first, which is accuracy for most."
+        ),
+    ] = None,
     sort: Annotated[
         str, typer.Option(help="Metric to sort by: AUC, Acc0, WA, EVM, VS, RCC or gain.")
     ] = "AUC",
@@ -48,7 +53,7 @@ def report(
     files = reports.report(
         store, folder, score=score, sort=sort, style=style, published=published, only=only or ()
     )
-    say("Tables:", *(f for f in files if f.stem == "table"))
+    say("Tables:", *(f for f in files if f.suffix in (".md", ".csv", ".json", ".tex")))
     say("Figures (also as .svg and .pdf):", *(f for f in files if f.suffix == ".png"))
 
 

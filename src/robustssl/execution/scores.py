@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, roc_auc_score
 
-from robustssl.data import Split
+from robustssl.data import Pools, Split
 
 
 def scores_of(model: Any, split: Split, predicted: npt.NDArray[Any]) -> dict[str, float]:
@@ -32,3 +32,13 @@ def detection_of(model: Any, split: Split, aside: npt.NDArray[Any]) -> dict[str,
     parts = [model.inconsistency_score(X) for X in (split.X_test, aside)]
     inconsistent = np.repeat([0, 1], [len(part) for part in parts])
     return {"detection": float(roc_auc_score(inconsistent, np.concatenate(parts)))}
+
+
+def accuracy_there(model: Any, pools: Pools, aside: npt.NDArray[Any]) -> dict[str, float]:
+    """The accuracy on inconsistent rows, which no split uses. There is none where no row is set
+    aside, nor where one is of a class without labels: no method could name it.
+    """
+    truth = pools.data.y[pools.aside]
+    if not len(aside) or not np.isin(truth, pools.data.y[pools.labeled]).all():
+        return {}
+    return {"accuracy_there": float(accuracy_score(truth, model.predict(aside)))}

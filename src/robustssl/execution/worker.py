@@ -20,7 +20,7 @@ from robustssl.errors import InputError, bounded
 from robustssl.execution.groups import Group, are_nets, fit_of
 from robustssl.execution.limits import UNLIMITED, Limits, OverTime
 from robustssl.execution.provenance import provenance
-from robustssl.execution.scores import detection_of, scores_of
+from robustssl.execution.scores import accuracy_there, detection_of, scores_of
 from robustssl.records.record import Record
 from robustssl.spec import parse
 from robustssl.splits import prepare
@@ -99,6 +99,7 @@ class _Job:
     made_with: dict[str, Any]
     model: Any = None
     split: Any = None
+    pools: Any = None
     aside: Any = None
     record: Record | None = None
 
@@ -162,14 +163,15 @@ def _prepare(job: _Job) -> None:
     prepared = prepare(cell.dataset, cell.environment, cell.labels, cell.seed)
     together = are_nets((cell,))
     job.split = prepared.split(cell.t, views=together)
+    job.pools = prepared.pools
     job.aside = prepared.aside(views=together)
     job.model = registry.estimator(cell.algorithm, **dict(cell.params))
     if "random_state" in job.model.get_params() and "random_state" not in dict(cell.params):
-        named = replace(cell, dataset=prepared.pools.data.name)
+        named = replace(cell, dataset=job.pools.data.name)
         own = () if together else ("algorithm",)
         chance = named.rng(*own, "dataset", "labels", "seed").integers(2**31)
         job.model.set_params(random_state=int(chance))
-    data = prepared.pools.data
+    data = job.pools.data
     job.made_with["data"] = {"name": data.name, "kind": data.kind}
     job.made_with["dataset_sha256"] = registry.dataset(cell.dataset).sha256
     job.made_with["split_digest"] = job.split.digest
@@ -197,11 +199,15 @@ def _score(job: _Job, seconds: float, keep_predictions: bool) -> Record:
     start = time.perf_counter()
     predicted = np.asarray(job.model.predict(job.split.X_test))
     seconds += time.perf_counter() - start
-    scores = scores_of(job.model, job.split, predicted)
+    scores = {
+        **scores_of(job.model, job.split, predicted),
+        **detection_of(job.model, job.split, job.aside),
+        **accuracy_there(job.model, job.pools, job.aside),
+    }
     record = Record(
         job.cell,
         registry.versions(job.cell),
-        scores=scores | detection_of(job.model, job.split, job.aside),
+        scores=scores,
         seconds=seconds,
         digest=digest(job.split.test_rows, predicted),
         predictions=tuple(predicted.tolist()) if keep_predictions else None,

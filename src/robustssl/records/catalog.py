@@ -7,7 +7,7 @@ reports need no code of a method, and `robustssl list` no torch.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache, reduce
 from pathlib import Path
@@ -18,6 +18,7 @@ from robustssl.spec import parse, spell
 
 _PACKAGE = Path(__file__).parents[1]
 FILE = Path(__file__).with_name("catalog.json")
+USUAL = "accuracy"
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class About:
     order of colours, kept for good. `targets` are the inconsistencies that the authors of an
     algorithm claim to answer, each with the place of the claim; `departures` says how it differs
     from their code. `data` is the kind of data that a dataset holds, or that an encoder encodes.
+    `score` is what methods are judged by first in an environment.
     """
 
     name: str
@@ -50,6 +52,7 @@ class About:
     supervised: bool = False
     data: str | None = None
     look: int | None = None
+    score: str = USUAL
 
     def to_dict(self) -> dict[str, Any]:
         """The fields that differ from their defaults."""
@@ -155,6 +158,22 @@ def data_kind(dataset: str) -> str:
     if kind in ("tabular", "image", "text"):
         return str(kind)
     return "other" if found is None else found.data or "tabular"
+
+
+def score_of(environment: str) -> str:
+    """The score by which methods are judged first in an environment (a spec); of one that is not
+    built in, accuracy.
+    """
+    found = [entry(*part) for part in parts_of("environment", parse(environment)[0])]
+    return next((about.score for about in found if about and about.score != USUAL), USUAL)
+
+
+def shared_score(environments: Iterable[str]) -> str:
+    """The score by which methods are judged first in all of the environments; accuracy if they
+    differ.
+    """
+    scores = {score_of(environment) for environment in environments}
+    return scores.pop() if len(scores) == 1 else USUAL
 
 
 def looks() -> dict[str, int]:

@@ -19,7 +19,7 @@ UNREADABLE = (
     *(RecursionError, ArithmeticError),
 )
 
-SCORES = ("accuracy", "balanced_accuracy", "macro_f1", "auroc", "detection")
+SCORES = ("accuracy", "balanced_accuracy", "macro_f1", "auroc", "detection", "accuracy_there")
 
 _LONGEST_LOG = 20_000  # characters
 _DEEPEST = 20  # lists and mappings inside each other in a provenance

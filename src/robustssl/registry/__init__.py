@@ -19,6 +19,7 @@ from robustssl.data import Dataset
 from robustssl.errors import InputError, unknown
 from robustssl.method import Method, Preset
 from robustssl.records.catalog import (
+    USUAL,
     About,
     baseline_spec,
     composed_version,
@@ -168,6 +169,7 @@ def inspected(kind: Kind, name: str) -> About:
         family=getattr(thing, "family", "statistical"),
         supervised=bool(getattr(thing, "supervised", False)),
         data=str(getattr(home, "kind", "tabular")) if kind in ("dataset", "encoder") else None,
+        score=str(getattr(thing, "score", USUAL)) if kind == "environment" else USUAL,
     )
 
 

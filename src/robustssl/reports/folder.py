@@ -1,26 +1,37 @@
 """The report of records: a folder with a table (markdown, csv, JSON, LaTeX) and figures."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
+from robustssl.analysis.beside import with_score
 from robustssl.analysis.curves import KeyedCurve, curves
 from robustssl.analysis.table import study_table
 from robustssl.errors import InputError, unknown
+from robustssl.records import catalog
 from robustssl.records.files import read_frame
 from robustssl.records.frame import failures, part, scored, successes, with_versions
 from robustssl.records.places import shown
 from robustssl.records.results import read
 from robustssl.records.sheets import csv_of
+from robustssl.reports.columns import METRICS
 from robustssl.reports.curve_figures import draw_curves, draw_gains
 from robustssl.reports.latex import latex_of
-from robustssl.reports.markdown import METRICS, beside_reported, page_of
+from robustssl.reports.markdown import beside_reported, page_of
+from robustssl.reports.sections import (
+    THERE,
+    Section,
+    detection_section,
+    mix_section,
+    there_section,
+)
 from robustssl.reports.style import save
 from robustssl.reports.style import style as in_style
 from robustssl.reports.table_figures import draw_cost, draw_map, draw_metrics, draw_ranks
 
+SCORE_OF = {"there": THERE, "detection": "detection"}  # of figures beside the first one
 MANY_TASKS = 24  # that figures with a panel for each have at most
 
 
@@ -28,7 +39,7 @@ def report(
     store: str | Path = "robustssl.sqlite",
     out: str | Path = "report",
     *,
-    score: str = "accuracy",
+    score: str | None = None,
     sort: str = "AUC",
     style: str | Path | None = None,
     published: str | Path | None = None,
@@ -37,13 +48,15 @@ def report(
     """Write the report of a store, or of a file or folder of records, into a folder; returns the
     files written.
 
-    `only` takes a part of the records, by words such as dataset=wine. Figures with a panel for each
-    task are left out, with a note, where there are too many. Rows are sorted by a metric. `style`
-    is a style file of matplotlib that goes over the project's; `published` a file or folder of
-    reported results to lay beside the measured ones.
+    `score` is by default the one by which all environments of the records are judged first, else
+    accuracy. `only` takes a part of the records, by words such as dataset=wine. Figures with a
+    panel for each task are left out, with a note, where there are too many. Rows are sorted by a
+    metric. `style` is a style file of matplotlib that goes over the project's; `published` a file
+    or folder of reported results to lay beside the measured ones.
     """
     frame = with_versions(part(read_frame(store), only))
     good = successes(frame)
+    asked, score = score, score or catalog.shared_score(good.environment.unique())
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         found = curves(scored(good, score))
@@ -52,8 +65,12 @@ def report(
                 f"{shown(store)} holds no scores to report; `robustssl status` tells why"
             )
         table = _sorted(study_table(found), sort)
+        table = table if asked else _with_first_scores(table, good, score)
         reported = beside_reported(table, read(published)) if published else pd.DataFrame()
-    detected = _detection_curves(good) if score != "detection" else []
+    detected = _curves_of(good, "detection") if score != "detection" else []
+    there = _curves_of(good, THERE) if score != THERE else []
+    table = with_score(table, there, THERE) if there else table
+    sections = _sections(table, found, detected, score)
     notes = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
     tasks = len({curve.task for curve in found})
     if tasks > MANY_TASKS:
@@ -64,28 +81,41 @@ def report(
     folder = Path(out)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        page = page_of(table, detected, [*notes, *_omissions(frame)], score, reported)
+        page = page_of(table, sections, [*notes, *_omissions(frame)], score, reported)
         files = {
             "table.md": page,
             "table.csv": csv_of(table),
             "table.json": table.to_json(orient="records", indent=1),
             "table.tex": latex_of(table),
+            **{f"{s.name}.tex": latex_of(s.rows, s.columns) for s in sections if len(s.rows)},
         }
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")
         with in_style(style):
             few = tasks <= MANY_TASKS
-            pictures = _draw(folder, table, found, detected if few else [], score, few)
+            beside = {"there": there, "detection": detected} if few else {}
+            pictures = _draw(folder, table, found, beside, score, few)
     except OSError as error:
         raise InputError(f"cannot write the report to {folder}: {error.strerror}") from error
     return [*(folder / name for name in files), *pictures]
+
+
+def _sections(
+    table: pd.DataFrame,
+    found: Sequence[KeyedCurve],
+    detected: Sequence[KeyedCurve],
+    score: str,
+) -> list[Section]:
+    both = there_section(table, score) if score not in SCORE_OF.values() else None
+    sections = (both, mix_section(found), detection_section(detected))
+    return [section for section in sections if section is not None]
 
 
 def _draw(
     folder: Path,
     table: pd.DataFrame,
     found: Sequence[KeyedCurve],
-    detected: Sequence[KeyedCurve],
+    beside: Mapping[str, Sequence[KeyedCurve]],
     score: str,
     of_tasks: bool,
 ) -> list[Path]:
@@ -97,7 +127,7 @@ def _draw(
         "ranks": draw_ranks(table),
         "map": draw_map(table),
         "cost": draw_cost(table, seconds),
-        "detection": draw_curves(detected, "detection") if detected else None,
+        **{name: draw_curves(part, SCORE_OF[name]) for name, part in beside.items() if part},
     }
     return [
         file
@@ -115,11 +145,19 @@ def _sorted(table: pd.DataFrame, by: str) -> pd.DataFrame:
     return table.sort_values(by, ascending=by in ("EVM", "VS"), kind="stable")
 
 
-def _detection_curves(good: pd.DataFrame) -> list[KeyedCurve]:
-    """How well each method tells inconsistent rows, where it says so and there are some."""
+def _curves_of(good: pd.DataFrame, score: str) -> list[KeyedCurve]:
+    """The curves of a score beside the first one, which some records lack."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of learners that do not say so
-        return [curve for curve in curves(scored(good, "detection")) if curve.is_whole]
+        warnings.simplefilter("ignore", UserWarning)  # of those that lack it
+        return [curve for curve in curves(scored(good, score)) if curve.is_whole]
+
+
+def _with_first_scores(table: pd.DataFrame, good: pd.DataFrame, score: str) -> pd.DataFrame:
+    """With the score by which methods are judged first, of environments where it is another."""
+    own = good.environment.map(catalog.score_of)
+    for name in dict.fromkeys(own[own != score]):
+        table = with_score(table, _curves_of(good[own == name], name), name)
+    return table
 
 
 def _omissions(frame: pd.DataFrame) -> list[str]:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from robustssl.analysis.compare import friedman, mean_ranks, wilcoxon_holm
 from robustssl.analysis.curves import TASK, task_in_words
 from robustssl.cell import Task
-from robustssl.reports.markdown import METRICS
+from robustssl.reports.columns import METRICS
 from robustssl.reports.style import in_figures, looks
 
 

@@ -7,12 +7,14 @@ scores, by the rule of `robustssl.analysis.tasks`; `static/rule.js` computes it 
 import math
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.colors import to_hex
 
+from robustssl.analysis.beside import without_mix
 from robustssl.analysis.curves import KeyedCurve, curves, matched
 from robustssl.analysis.metrics import CONVENTIONS, metrics_of
 from robustssl.analysis.table import metric_table, targets_of
@@ -29,7 +31,9 @@ _DASH = {"-": [], "--": [8, 4], "-.": [8, 3, 2, 3], ":": [2, 3]}
 
 def payload(good: pd.DataFrame) -> dict[str, Any]:
     """Of the records that count all that the pages show, as JSON takes it."""
-    found = {score: _whole_curves(good, score) for score in SCORES}
+    first = catalog.shared_score(good.environment.unique())
+    names = sorted(SCORES, key=lambda score: score != first)
+    found = {score: _whole_curves(good, score) for score in names}
     every = {(c.place, c.algorithm): c for part in found.values() for c in part}
     ids = {where: i for i, where in enumerate(every)}
     tasks, methods, grids, seeds = _Ids(), _Ids(), _Ids(), _Ids()
@@ -51,14 +55,15 @@ def payload(good: pd.DataFrame) -> dict[str, Any]:
                 "seeds": seeds[curve.seeds],
                 "values": curve.scores.tolist(),
                 "rows": None if np.isnan(curve.rows) else int(curve.rows),
+                "identical": False,
                 "flat": bool(np.ptp(curve.scores, axis=-1).max() == 0),
                 "metrics": numbers,
             }
         for curve, pair in matched(part):
-            ties = pair.gain.ties
-            rows[ids[curve.place, curve.algorithm]]["identical"] = bool(ties and ties.identical)
+            mine = rows[ids[curve.place, curve.algorithm]]["scores"][score]
+            mine["identical"] = bool(pair.gain.ties and pair.gain.ties.identical)
     return {
-        "scores": [score for score in SCORES if found[score]],
+        "scores": [score for score in names if found[score]],
         "conventions": {name: list(CONVENTIONS[name]) for name in _CONVENTIONS},
         "grids": [list(grid) for grid in grids],
         "seeds": [list(found) for found in seeds],
@@ -86,7 +91,7 @@ def _against(curve: KeyedCurve, ids: Mapping[Any, int]) -> dict[str, Any]:
     """The baseline that a curve is compared with, and its name; None if it is not known."""
     name = curve.method.baseline if curve.method else None
     place = ids.get((curve.place, name)) if name else None
-    return {"baseline": place, "baselineName": name and parse(name)[0], "identical": False}
+    return {"baseline": place, "baselineName": name and parse(name)[0]}
 
 
 def _metrics(found: Sequence[KeyedCurve]) -> list[dict[str, list[list[Any]]]]:
@@ -120,6 +125,7 @@ def _describe_tasks(
     names = task_names(task for task, _ in places)
     said = {(curve.task, curve.versions): curve for curve in found}
     tasks = [task for task, _ in places]
+    mixes = {_without_mix(*place): i for i, place in enumerate(places)}
     return [
         {
             "name": names[task] + (_versions(task, versions) if tasks.count(task) > 1 else ""),
@@ -127,6 +133,8 @@ def _describe_tasks(
             "inconsistency": task.inconsistency,
             "kind": _kind(task),
             "access": task.access,
+            "mix": without_mix(task.environment)[1],
+            "otherMix": mixes.get(_with_other_mix(task, versions)),
             "dataset": task.dataset,
             "drawn": said[task, versions].drawn,
             "data": said[task, versions].data,
@@ -137,6 +145,16 @@ def _describe_tasks(
         }
         for task, versions in places
     ]
+
+
+def _without_mix(task: Task, versions: tuple[int, ...]) -> tuple[Any, ...]:
+    environment, mix = without_mix(task.environment)
+    return replace(task, environment=environment), versions, mix
+
+
+def _with_other_mix(task: Task, versions: tuple[int, ...]) -> tuple[Any, ...]:
+    *place, mix = _without_mix(task, versions)
+    return (*place, "add" if mix == "replace" else "replace")
 
 
 def _versions(task: Task, versions: Sequence[int]) -> str:

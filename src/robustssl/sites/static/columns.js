@@ -1,6 +1,10 @@
 /* The columns of the tables; their rows are those of a ranking. */
+import {addedMinusReplaced, partOf} from "./curves.js";
+import {weigher} from "./density.js";
 import {link} from "./elements.js";
 import {DATA, methodOf} from "./page.js";
+import {overTasks} from "./rule.js";
+import {THERE, gainThereText, thereText} from "./there.js";
 import {breakEvenText, flatNote, gainText, interval, metricInterval, olderMark, rangeText, show, signed} from "./words.js";
 
 const LOWER_FIRST = ["EVM", "VS"];
@@ -20,6 +24,13 @@ const GAIN_RANGE = {name: "gainRange", label: "gain without one dataset", of: ro
   write: row => rangeText(row.gainRange, signed), title: "The least and the largest gain when one of the datasets is left out"};
 const BREAK_EVEN = {name: "breakEven", label: "break-even", of: row => row.breakEven?.estimate,
   write: row => breakEvenText(row.breakEven), title: "The first t at which the mean gain is negative, with its 95% interval"};
+/* Beside another score, if it is known for a curve at least; rows whose mean is over fewer tasks than that of others come last. */
+const thereColumns = state => state.score === THERE || !DATA.scores.includes(THERE) ? [] : [
+  {name: "there", label: "accuracy there", of: row => row.there?.whole ? row.there.ea.estimate : null, write: thereText,
+    title: "On inconsistent rows, which no method was given; not known where their classes have no labels, or the records do not say it"},
+  {name: "gainThere", label: "gain there", of: row => row.there?.whole ? row.there.gain?.estimate : null,
+    write: row => gainThereText(row, methodOf(row)), title: "On inconsistent rows, over the same learner on the labeled data alone"},
+];
 const SECONDS = {name: "seconds", label: "s a cell", low: true, of: row => row.seconds,
   write: row => String(Number(row.seconds.toPrecision(2)))};
 
@@ -36,6 +47,7 @@ export function rankColumns(state, tasks) {
     GAIN,
     ...several ? [GAIN_RANGE] : [],
     BREAK_EVEN,
+    ...thereColumns(state),
     {name: "rank", label: "mean rank", low: true, of: row => row.meanRank?.estimate,
       write: row => row.meanRank ? interval(row.meanRank, x => show(x, 1)) : "",
       title: "Of ranks within task and seed, 1 is best, with a 95% interval over seeds"},
@@ -44,6 +56,18 @@ export function rankColumns(state, tasks) {
     SECONDS,
     {name: "tasks", of: row => row.tasks, write: row => `${row.tasks} of ${tasks.length}`, title: "Tasks it was run on"},
   ];
+}
+
+/* Where tasks were run with rows added too, every t counts alike. */
+function mixColumns(state) {
+  if (DATA.tasks.every(task => task.otherMix === null)) return [];
+  const found = row => {
+    const difference = addedMinusReplaced(DATA, row.curves[0], state.score);
+    return difference && overTasks([partOf(difference, weigher(state.density)(difference.ts))], -1, 1);
+  };
+  const text = row => found(row) ? interval(found(row), signed) : "not run";
+  return [{name: "mix", label: "added - replaced", of: row => found(row)?.estimate, write: row => methodOf(row).supervised ? "is a baseline" : text(row),
+    title: "The score when inconsistent rows are added minus that when they replace consistent ones: what fewer consistent rows do"}];
 }
 
 /* Of one task each; `first` is METHOD or TASK. */
@@ -56,6 +80,8 @@ export function curveColumns(state, first) {
     area,
     GAIN,
     BREAK_EVEN,
+    ...thereColumns(state),
+    ...mixColumns(state),
     ...others,
     {name: "note", of: note, write: note},
     {name: "seeds", of: row => row.seeds[0], write: row => String(row.seeds[0])},

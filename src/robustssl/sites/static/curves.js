@@ -17,17 +17,30 @@ export function scoresOf(data, curve, score) {
   return {dataset: data.tasks[curve.task].drawn, ts: data.grids[grid], seeds: data.seeds[seeds], values, ties: {rows}};
 }
 
-/* The curve minus its baseline's, over the seeds that both have; null where they cannot be compared. */
+/* The curve minus its baseline's; null where they cannot be compared. */
 export function gainOf(data, curve, score) {
   const baseline = curve.baseline === null ? null : data.curves[curve.baseline];
-  if (!baseline?.scores[score]) return null;
-  const mine = scoresOf(data, curve, score), other = scoresOf(data, baseline, score), seeds = sharedSeeds([mine, other]);
-  if (mine.ts !== other.ts || !seeds.length) return null;
+  return differenceOf(data, curve, baseline, score, curve.scores[score].identical);
+}
+
+/* What adding inconsistent rows does, minus what replacing rows by them does: the curve of a method on a task that was run
+   with both; null where it was not. */
+export function addedMinusReplaced(data, curve, score) {
+  const {mix, otherMix} = data.tasks[curve.task], other = curveOf(data, otherMix, curve.method, score);
+  if (!other) return null;
+  return mix === "add" ? differenceOf(data, curve, other, score) : differenceOf(data, other, curve, score);
+}
+
+/* One curve minus another, over the seeds that both have; null where they cannot be compared. */
+function differenceOf(data, curve, other, score, identical = false) {
+  if (!other?.scores[score]) return null;
+  const mine = scoresOf(data, curve, score), theirs = scoresOf(data, other, score), seeds = sharedSeeds([mine, theirs]);
+  if (mine.ts !== theirs.ts || !seeds.length) return null;
   const values = seeds.map(seed => {
-    const theirs = other.values[other.seeds.indexOf(seed)];
-    return mine.values[mine.seeds.indexOf(seed)].map((x, i) => x - theirs[i]);
+    const row = theirs.values[theirs.seeds.indexOf(seed)];
+    return mine.values[mine.seeds.indexOf(seed)].map((x, i) => x - row[i]);
   });
-  return {...mine, seeds, values, ties: {...mine.ties, difference: true, identical: curve.identical}};
+  return {...mine, seeds, values, ties: {...mine.ties, difference: true, identical}};
 }
 
 /* Why a curve has no gain. */

@@ -3,6 +3,7 @@ import {scoreName} from "../columns.js";
 import {link, make} from "../elements.js";
 import {DATA, methodOf} from "../page.js";
 import {worstGain} from "../safety.js";
+import {gainThereText} from "../there.js";
 import {counted, gainText, interval, olderMark, rangeText, signed, taskName} from "../words.js";
 
 const SHOWN = 6;
@@ -34,7 +35,8 @@ function methodLink(row) {
 
 export function explanation(row, tasks, state) {
   const text = "A method is safe if it was compared with the same learner on the labeled data alone on every task and is worse than "
-    + "it, beyond chance, on none. The safest is the one of these whose 95% interval has the highest lower end. "
+    + "it, beyond chance, on none; both are tested on rows like the labeled ones. The safest is the one of these whose 95% interval "
+    + "has the highest lower end. "
     + `Means are over ${counted(tasks.length, "task")}, at least ${counted(Math.min(...row.seeds), "seed")} each, `
     + `with t about ${state.share}% (a Beta density around it).`;
   return make("div", {}, make("p", {}, text), taskList(`The ${counted(tasks.length, "task")}`, tasks));
@@ -46,11 +48,14 @@ export function safetyTable(rows, tasks, state) {
   const wanted = new Set([...rows.slice(0, SHOWN), ...baselines.slice(0, 1), ...others.slice(0, SHOWN / 2)]);
   const shown = rows.filter(row => wanted.has(row));
   const several = shown.some(row => row.eaRange);
-  const heads = ["method", `expected ${scoreName(state)}`, "gain over labeled alone", ...several ? ["gain without one dataset"] : [],
+  const both = shown.some(row => row.there);
+  const heads = ["method", `expected ${scoreName(state)}`, "gain over labeled alone", ...both ? ["gain on inconsistent rows"] : [],
+    ...several ? ["gain without one dataset"] : [],
     "on its worst task", "harms on"];
   const line = row => make("tr", {}, make("th", {scope: "row"}, methodLink(row)),
     make("td", {title: leftOut(row.eaRange).trim()}, interval(row.ea)),
     make("td", {className: "wrap"}, gainText(row, methodOf(row))),
+    ...both ? [make("td", {}, gainThereText(row, methodOf(row)))] : [],
     ...several ? [make("td", {}, rangeText(row.gainRange, signed))] : [],
     make("td", {}, worstText(row)),
     make("td", {className: "wrap"}, ...harms(row, tasks)));

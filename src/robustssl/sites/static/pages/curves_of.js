@@ -6,9 +6,9 @@ import {find, make, unique} from "../elements.js";
 import {bindFilters} from "../filters.js";
 import {lineOf} from "../lines.js";
 import {DATA} from "../page.js";
-import {ranking} from "../ranking.js";
 import {DEFAULTS, readState, writeState} from "../state.js";
 import {bindCsv, focusColumn, sortedTable} from "../tables.js";
+import {bothPopulations} from "../there.js";
 import {taskName} from "../words.js";
 
 const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
@@ -16,14 +16,14 @@ const DASHES = [[], [8, 4], [2, 3], [8, 3, 2, 3]];
 
 export function taskPage() {
   const task = Number(document.body.dataset.number), methods = DATA.methods.map((_, j) => j);
-  bindPage(METHOD, state => ranking(DATA, [task], methods, state),
+  bindPage(METHOD, state => bothPopulations(DATA, [task], methods, state),
     (rows, state) => rows.map(row => lineOf(DATA, row.method, [task], state)));
 }
 
 export function methodPage() {
   const method = Number(document.body.dataset.number);
   bindPage(TASK,
-    state => DATA.tasks.flatMap((_, task) => ranking(DATA, [task], [method], state).map(row => ({...row, task}))),
+    state => DATA.tasks.flatMap((_, task) => bothPopulations(DATA, [task], [method], state).map(row => ({...row, task}))),
     (rows, state) => drawnTasks(rows).map((task, k) => {
       const line = lineOf(DATA, method, [task], state);
       return line && {...line, name: taskName(DATA.tasks[task]), colour: COLOURS[k % COLOURS.length],

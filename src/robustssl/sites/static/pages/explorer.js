@@ -9,9 +9,9 @@ import {bindFilters} from "../filters.js";
 import {lineOf} from "../lines.js";
 import {clip} from "../numbers.js";
 import {DATA, methodOf} from "../page.js";
-import {ranking} from "../ranking.js";
 import {DEFAULTS, readState, writeState} from "../state.js";
 import {bindCsv, focusColumn, sortedTable} from "../tables.js";
+import {bothPopulations} from "../there.js";
 import {counted, taskName} from "../words.js";
 
 export function explorer() {
@@ -20,7 +20,7 @@ export function explorer() {
   function update(focus) {
     const begin = performance.now();
     state.density = readDensity(state.p);
-    const tasks = chosenTasks(DATA, state), rows = ranking(DATA, tasks, chosenMethods(DATA, state), state);
+    const tasks = chosenTasks(DATA, state), rows = bothPopulations(DATA, tasks, chosenMethods(DATA, state), state);
     const chosen = drawnMethods(rows, state);
     sortedTable(table, [drawColumn(table, chosen, state, update), ...rankColumns(state, tasks)], rows, state, update);
     find("#count").textContent = countText(rows, tasks);

@@ -4,9 +4,9 @@ import {readDensity} from "../density.js";
 import {find, make, unique} from "../elements.js";
 import {fillSelect} from "../filters.js";
 import {DATA, methodOf} from "../page.js";
-import {ranking} from "../ranking.js";
 import {bySafety, safetyOf} from "../safety.js";
 import {DEFAULTS, readState, writeState} from "../state.js";
+import {bothPopulations} from "../there.js";
 import {choiceName} from "../words.js";
 import {explanation, safetyTable, verdict} from "./answer.js";
 
@@ -39,7 +39,7 @@ function answer(state) {
   state.p = `beta:${(1 + 20 * share).toFixed(1)},${(1 + 20 * (1 - share)).toFixed(1)}`;
   state.density = readDensity(state.p);
   const tasks = chosenTasks(DATA, state);
-  const rows = ranking(DATA, tasks, chosenMethods(DATA, state), state).filter(row => row.whole);
+  const rows = bothPopulations(DATA, tasks, chosenMethods(DATA, state), state).filter(row => row.whole);
   if (!rows.length) return [make("p", {}, "No method was run on all tasks of this kind.")];
   for (const row of rows) row.safety = safetyOf(row, methodOf(row));
   rows.sort(bySafety);

@@ -1,0 +1,145 @@
+"""The sections of a report beside its main tables, each with a row for each curve."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from robustssl.analysis.beside import MIXES, replaced_and_added
+from robustssl.analysis.curves import TASK, KeyedCurve, task_in_words
+from robustssl.analysis.table import interval_of, metric_table, show
+from robustssl.reports.columns import gain_text, in_words, score_text, signed
+
+THERE = "accuracy_there"
+MOST = 6  # names of tasks in a sentence
+
+_THERE = """\
+## On inconsistent rows
+
+{picture}The accuracy on inconsistent rows, which no method was given, beside the {score} on test
+rows, each with its gain over the matched baseline: over all t, with 95% intervals over seeds. A
+method may lose on test rows and gain on these.
+{unknown}"""
+
+_PICTURE = """\
+![Accuracy on inconsistent rows over the inconsistency t](there.png)
+
+"""
+
+_UNKNOWN = """\
+
+Not known for {tasks}: there, no inconsistent rows are set aside, or they are of classes without
+labels, or the records are older than this score.
+"""
+
+_MIX = """\
+## Rows replaced or added
+
+With mix=replace, inconsistent rows take the place of consistent ones; with mix=add they come on top
+of them. Gain: over the matched baseline. Loss: the score at t = 0 minus the mean over all t. At
+t = 0 both are the same, so the loss with rows replaced has two parts: the loss with rows added,
+which is due to the inconsistent rows alone, and the difference of the scores, added - replaced,
+which is due to fewer consistent rows. The last three are over the seeds that both have; intervals
+are at 95%.
+"""
+
+_DETECTION = """\
+## Detection
+
+![Detection over the inconsistency t](detection.png)
+
+How well a method's own score tells inconsistent rows, set aside before any fit, from test rows:
+AUROC, over all t (with a 95% interval over seeds) and at each. 0.5 is chance. Methods that have no
+score of their own are judged by how unsure they are (1 - max p). One that learns from unlabeled
+rows which ones are inconsistent may be below chance where none is.
+"""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A title with what the rows mean, the rows, and the columns of these that are shown."""
+
+    name: str
+    text: str
+    rows: pd.DataFrame
+    columns: Callable[[pd.DataFrame], pd.DataFrame]
+
+
+def there_section(table: pd.DataFrame, score: str) -> Section:
+    """Both populations, on the tasks where inconsistent rows have a score."""
+    told = table[THERE].notna() if THERE in table else pd.Series(False, table.index)
+    known = told.groupby([table[name] for name in TASK], dropna=False).transform("any")
+    rows = table[known]
+    if len(rows):
+        rows = rows.sort_values(THERE, ascending=False, kind="stable")
+    text = _THERE.format(
+        score=in_words(score),
+        picture=_PICTURE if len(rows) else "",
+        unknown=_unknown(table[~known], any_known=len(rows) > 0),
+    )
+
+    def columns(rows: pd.DataFrame) -> pd.DataFrame:
+        shown = pd.DataFrame({"method": rows.method, "seeds": rows.seeds.map(str)})
+        every = [row for _, row in rows.iterrows()]
+        shown[in_words(score)] = [str(interval_of(row, "AUC")) for row in every]
+        shown["gain"] = [gain_text(row) for row in every]
+        shown["accuracy there"] = [score_text(row, THERE) for row in every]
+        shown["gain there"] = [gain_text(row, f"{THERE}_") for row in every]
+        shown["break-even there"] = rows[f"{THERE}_break_even"]
+        return shown
+
+    return Section("there", text, rows, columns)
+
+
+def _unknown(rows: pd.DataFrame, any_known: bool) -> str:
+    """For which tasks it is not known, and why."""
+    names = [task_in_words(task) for task, _ in rows.groupby(TASK, dropna=False)]
+    if not names:
+        return ""
+    more = f"; and {len(names) - MOST} more" if len(names) > MOST else ""
+    which = "; ".join(names[:MOST]) + more if any_known else "any task here"
+    return _UNKNOWN.format(tasks=which)
+
+
+def mix_section(found: Sequence[KeyedCurve]) -> Section | None:
+    """What fewer consistent rows do, where tasks were run with mix=add."""
+    rows = replaced_and_added(found)
+    return Section("mix", _MIX, rows, _mix_columns) if len(rows) else None
+
+
+def _mix_columns(rows: pd.DataFrame) -> pd.DataFrame:
+    every = [row for _, row in rows.iterrows()]
+
+    def text(row: pd.Series, name: str, *mixes: str) -> str:
+        if not all(row[f"ran_{mix}"] for mix in mixes):
+            return "not run"
+        return "not known" if np.isnan(row[name]) else signed(interval_of(row, name))
+
+    seeds = ["" if np.isnan(row.seeds) else f"{row.seeds:.0f}" for row in every]
+    shown = pd.DataFrame({"method": rows.method, "seeds": seeds}, index=rows.index)
+    for what in ("gain", "loss"):
+        for mix, word in zip(MIXES, ("replaced", "added"), strict=True):
+            shown[f"{what}, {word}"] = [text(row, f"{mix}_{what}", mix) for row in every]
+    shown["added - replaced"] = [text(row, "difference", *MIXES) for row in every]
+    return shown
+
+
+def detection_section(detected: Sequence[KeyedCurve]) -> Section | None:
+    """How well each method tells inconsistent rows, where one does."""
+    if not detected:
+        return None
+    points = [dict(zip(c.ts.tolist(), c.scores.mean(0), strict=True)) for c in detected]
+    seeds = [str(len(c.seeds)) for c in detected]
+    rows = metric_table(detected, intervals=True)
+    rows = rows.assign(points=points, seeds=seeds, method=[c.name for c in detected])
+    rows = rows.sort_values("AUC", ascending=False)
+    return Section("detection", _DETECTION, rows, _detection_columns)
+
+
+def _detection_columns(rows: pd.DataFrame) -> pd.DataFrame:
+    shown = pd.DataFrame({"method": rows.method, "seeds": rows.seeds})
+    shown["all t"] = [str(interval_of(row, "AUC")) for _, row in rows.iterrows()]
+    for t in sorted(set().union(*rows.points)):
+        shown[f"t = {t:g}"] = [show(points.get(t)) for points in rows.points]
+    return shown

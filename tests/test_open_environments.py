@@ -303,7 +303,6 @@ def test_domains_are_source_and_target():
             "unknown domain of tables 'hear'; did you mean 'here'",
         ),
         ("distribution[source=there,target=there]", "toy:tables", "both 'there'"),
-        ("distribution", "toy:lopsided", "domain 'there' of lopsided has no rows of class 2"),
         ("distribution[source=a,target=b]", "iris", "iris has no domains"),
         ("feature[mix=add]", "iris", "no rows to add"),
         ("reference", "toy:images", "for tabular data"),

@@ -27,6 +27,21 @@ def lopsided() -> Dataset:
     return Dataset("lopsided", data.X[keep], data.y[keep], domain=data.domain[keep])
 
 
+def scattered() -> Dataset:
+    """Three domains: a has the classes 0, 1, 3; b 1, 3; c 0, 2. So a and b have two in common."""
+    classes = {"a": (0, 1, 3), "b": (1, 3), "c": (0, 2)}
+    places = [(d, k) for d, known in classes.items() for k in known for _ in range(30)]
+    y = np.array([k for _, k in places])
+    X = np.random.default_rng(0).normal(size=(len(y), 4)) + y[:, None]
+    return Dataset("scattered", X, y, domain=np.array([d for d, _ in places], object))
+
+
+def lonely() -> Dataset:
+    """All rows in one domain."""
+    data = scattered()
+    return Dataset("lonely", data.X, data.y, domain=np.full(len(data.y), "home", object))
+
+
 def images(channels=3, n=160, classes=4) -> Dataset:
     rng = np.random.default_rng(0)
     y = _y(n, classes)

@@ -1,5 +1,6 @@
 """From a task and a seed to the rows that a learner is fitted on and tested on, at every t."""
 
+import warnings
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -24,6 +25,7 @@ class Prepared:
 
     environment: Any
     pools: Pools
+    notes: tuple[str, ...] = ()  # what `pools` warned of; every split repeats it
     _texts: dict[tuple[float, bool], Split] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
@@ -36,6 +38,8 @@ class Prepared:
         with those of views. Views for TF-IDF take seconds, and all methods see the same: they are
         kept, unless they are large.
         """
+        for note in self.notes:
+            warnings.warn(note, stacklevel=2)
         if self.pools.data.encoder != "tfidf":
             return self._split(t, views)
         if (t, views) in self._texts:
@@ -169,7 +173,11 @@ def prepare(dataset: str, environment: str, labels: int, seed: int) -> Prepared:
     Rows are drawn by the name of the data, however the dataset is spelled: the path to a file, or
     the encoder of its texts, does not change them.
     """
-    return Prepared(registry.environment(environment), pools(dataset, environment, labels, seed))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        dealt = pools(dataset, environment, labels, seed)
+    notes = tuple(str(w.message) for w in caught)
+    return Prepared(registry.environment(environment), dealt, notes)
 
 
 def pools(dataset: str, environment: str, labels: int, seed: int) -> Pools:

@@ -4,6 +4,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -62,10 +63,14 @@ def duration(seconds: float) -> str:
 @contextmanager
 def notes() -> Iterator[None]:
     """Print Python warnings as notes to the error stream, each once."""
-    with warnings.catch_warnings(record=True) as caught:
+    told = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        if str(message) not in told:
+            told.add(str(message))
+            warn(f"note: {message}")
+
+    with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
-        try:
-            yield
-        finally:
-            for message in dict.fromkeys(str(w.message) for w in caught):
-                warn(f"note: {message}")
+        warnings.showwarning = show
+        yield

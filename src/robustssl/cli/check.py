@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from robustssl.cli._print import say
+from robustssl.cli._print import notes, say
 
 
 def check(
@@ -27,8 +27,9 @@ def check(
         "dataset": lambda: checks.check_dataset(name),
     }[checks.kind_of(name)]()
     broken = False
-    for sentence, reason in verdicts:
-        broken |= reason is not None
-        say(f"broken  {sentence}: {reason}" if reason else f"holds   {sentence}")
+    with notes():
+        for sentence, reason in verdicts:
+            broken |= reason is not None
+            say(f"broken  {sentence}: {reason}" if reason else f"holds   {sentence}")
     if broken:
         raise typer.Exit(1)

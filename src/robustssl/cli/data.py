@@ -1,5 +1,6 @@
 """Commands that list, download and locate datasets, and the banks of their vectors."""
 
+from collections import Counter
 from typing import Annotated
 
 import typer
@@ -39,6 +40,9 @@ def fetch(names: Annotated[list[str], typer.Argument(help="Names of datasets.")]
         owner, licence = (dataset.meta.get(key, "not stated") for key in ("owner", "licence"))
         say(f"{name}: {dataset.kind}, {shape}, {classes} classes")
         say(f"  {owner}; licence: {licence}")
+        if dataset.domain is not None:
+            rows = Counter(dataset.domain.tolist())
+            say("  domains: " + ", ".join(f"{d} ({n:,} rows)" for d, n in rows.items()))
         say(f"  sha256 {dataset.sha256}")
         encoder = registry.encoder(dataset.encoder) if dataset.encoder else None
         if isinstance(encoder, Pretrained):

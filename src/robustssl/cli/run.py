@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from robustssl.cli._options import DEFAULT_STORE, StoreOption, TrustOption
-from robustssl.cli._print import duration, say, warn
+from robustssl.cli._print import duration, notes, say, warn
 
 
 def run(
@@ -94,22 +94,25 @@ def run(
         named = [module_of(name) for name in algorithm or () if ":" in name]
         with trusting([*(trust or ()), *named]):
             asked = studies.with_algorithms(studies.narrowed(study, only or ()), algorithm or ())
-            _print_plan(plans.plan(asked, store, workers=workers, retry=retry))
+            with notes():
+                found = plans.plan(asked, store, workers=workers, retry=retry)
+            _print_plan(found)
         return
     asked = studies.with_algorithms(studies.narrowed(study, only or ()), algorithm or ())
     try:
-        result = runs.run(
-            asked,
-            store,
-            workers=workers,
-            retry=retry,
-            keep_predictions=keep_predictions,
-            engine=engine,
-            address=address,
-            gpu_share=gpu_share,
-            time_limit=time_limit,
-            memory_limit=memory_limit,
-        )
+        with notes():
+            result = runs.run(
+                asked,
+                store,
+                workers=workers,
+                retry=retry,
+                keep_predictions=keep_predictions,
+                engine=engine,
+                address=address,
+                gpu_share=gpu_share,
+                time_limit=time_limit,
+                memory_limit=memory_limit,
+            )
     except KeyboardInterrupt:
         warn("\nStopped. Finished cells are kept; run the same command to continue.")
         raise typer.Exit(130) from None

@@ -1,4 +1,4 @@
-"""Commands that describe an algorithm or an encoder, and draw an environment."""
+"""Commands that describe an algorithm, a dataset or an encoder, and draw an environment."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +9,8 @@ from robustssl.cli._print import say
 from robustssl.spec import parse, spell
 
 app = typer.Typer(
-    help="Describe an algorithm or an encoder, or draw an environment.", no_args_is_help=True
+    help="Describe an algorithm, a dataset or an encoder, or draw an environment.",
+    no_args_is_help=True,
 )
 
 
@@ -37,6 +38,22 @@ def algorithm(
     say(f"baseline: {registry.matched_baseline(name) or 'none'}")
     for kind, place in found.targets.items():
         say(f"claims: {kind} ({place})")
+
+
+@app.command()
+def dataset(
+    name: Annotated[
+        str,
+        typer.Argument(help="Name of a dataset, such as adult, or your own as module:object."),
+    ],
+) -> None:
+    """Describe a dataset, with its options; nothing is downloaded."""
+    from robustssl import registry
+
+    name, _ = parse(name)
+    found = registry.about("dataset", name)
+    say(found.text + "\n")
+    say("options: " + spell(name, found.options))
 
 
 @app.command()

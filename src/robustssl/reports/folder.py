@@ -171,6 +171,7 @@ def _omissions(frame: pd.DataFrame) -> list[str]:
     for (name, reason), rows in failures(frame).groupby(["method", "error"]):
         notes.append(f"{len(rows)} failed cells of {name}: {reason}")
     warned = good.explode("warnings").dropna(subset="warnings")
-    for (name, warning), rows in warned.groupby(["method", "warnings"]):
-        notes.append(f"{len(rows)} cells of {name} warned: {warning}")
+    for warning, rows in warned.groupby("warnings"):
+        methods = ", ".join(sorted(rows.method.unique()))
+        notes.append(f"{len(rows)} cells of {methods} warned: {warning}")
     return notes

@@ -6,7 +6,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, cast
 
-import numpy as np
 import yaml
 from pydantic import (
     BaseModel,
@@ -219,8 +218,8 @@ class Study(BaseModel):
     def _per_class(self, labels: int, environment: str, dataset: str) -> int:
         if not self.total_labels:
             return labels
-        total, classes = labels, len(np.unique(registry.dataset(dataset).y))
-        known = registry.environment(environment).labeled_classes(classes)
+        total, found = labels, registry.environment(environment)
+        known = found.labeled_classes(len(found.classes(registry.dataset(dataset))))
         if total % known:
             raise InputError(
                 f"{total} labels cannot be spread evenly over the {known} classes of {dataset} "

@@ -153,13 +153,17 @@ class Cell:
         unknown = set(names) - {field.name for field in fields(self)}
         if unknown:
             raise KeyError(f"a cell has no {sorted(unknown)}")
-        values = {name: getattr(self, name) for name in names}
-        return np.random.default_rng(int.from_bytes(_digest(values)))
+        return draws({name: getattr(self, name) for name in names})
 
 
 def cell_key(cell: Cell, versions: Versions) -> str:
     """A digest of all fields and versions: a corrected algorithm makes a new cell."""
     return _digest([*(getattr(cell, name) for name in Cell.__slots__), *versions]).hex()
+
+
+def draws(value: Any) -> np.random.Generator:
+    """Randomness that depends on the value alone."""
+    return np.random.default_rng(int.from_bytes(_digest(value)))
 
 
 def _digest(value: Any) -> bytes:

@@ -1,5 +1,6 @@
 """What a method is, as far as numbers depend on it; kept with every record."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple, Self
@@ -14,6 +15,35 @@ class Preset(NamedTuple):
 
     source: str
     options: Mapping[str, Any]
+
+
+class Between(NamedTuple):
+    """Numbers that a search draws evenly from `low` to `high`, or their logarithms; whole numbers
+    if both ends are whole.
+    """
+
+    low: float
+    high: float
+    log: bool = False
+
+    def at(self, place: float) -> float:
+        """The number at a place from 0 to 1, to three digits."""
+        if self.log:
+            number = self.low * math.exp(place * math.log(self.high / self.low))
+        else:
+            number = self.low + (self.high - self.low) * place
+        if isinstance(self.low, int) and isinstance(self.high, int):
+            return round(number)
+        return float(f"{number:.3g}")
+
+
+class Shares(NamedTuple):
+    """Shares of what a method has without a search, such as of the steps of its budget."""
+
+    shares: tuple[float, ...]
+
+
+Space = Mapping[str, Between | Shares | tuple[Any, ...]]  # options and the values to search
 
 
 @dataclass(frozen=True, order=True)

@@ -19,7 +19,7 @@ from robustssl.deep import (
     cross_entropy,
     one_hot,
 )
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, Decay, NotNegative, Share
 
 
@@ -51,6 +51,10 @@ class ACR(DeepClassifier):
     views = ("weak", "strong")
     presets: ClassVar[dict[str, Preset]] = {
         "paper": Preset("Gank0078/ACR: train.py, README.md", {"memory": 0.99})
+    }
+    space: ClassVar[Space] = {
+        "threshold": (0.8, 0.9, 0.95, 0.98),
+        "tau": Between(0.5, 4.0, log=True),
     }
 
     @property

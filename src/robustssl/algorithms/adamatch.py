@@ -18,7 +18,7 @@ from robustssl.deep import (
     Tensor,
     cross_entropy,
 )
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, Decay, NotNegative
 
 
@@ -52,6 +52,11 @@ class AdaMatch(DeepClassifier):
         "paper": Preset(
             "google-research/adamatch: domain_adaptation/adamatch.py", {"memory": 0.999}
         )
+    }
+    space: ClassVar[Space] = {
+        "threshold": (0.7, 0.8, 0.9, 0.95),
+        "weight": Between(0.1, 3.0, log=True),
+        "memory": (0.9, 0.99, 0.999),
     }
 
     def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float32]:

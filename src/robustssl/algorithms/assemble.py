@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from robustssl.algorithms._boosting import Base, boost
 from robustssl.classifier import Codes, EncodedClassifier, Matrix
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, Range
 
 
@@ -51,6 +51,7 @@ class Assemble(EncodedClassifier):
             {"base": "svm", "rounds": 30, "beta": 0.9, "neighbors": 3},
         ),
     }
+    space: ClassVar[Space] = {"rounds": Between(10, 100, log=True), "neighbors": Between(1, 15)}
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         labeled, y = codes >= 0, codes.copy()

@@ -19,7 +19,7 @@ from robustssl.deep import (
     cross_entropy,
     one_hot,
 )
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import NotNegative
 
 
@@ -49,6 +49,10 @@ class BidirectionalAdaptation(DeepClassifier):
     stages = ("adapt", "loss")
     presets: ClassVar[dict[str, Preset]] = {
         "paper": Preset("YGZWQZD/Bidirectional-Adaptation: BDA.py", {})
+    }
+    space: ClassVar[Space] = {
+        "transfer": Between(0.1, 2.0, log=True),
+        "weight": Between(0.01, 1.0, log=True),
     }
 
     def parts(

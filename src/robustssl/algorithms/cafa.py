@@ -25,7 +25,7 @@ from robustssl.deep import (
     frozen,
     one_hot,
 )
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Decay, NotNegative, Positive
 
 
@@ -75,6 +75,11 @@ class CAFA(DeepClassifier):
     views = ("weak", "other")
     presets: ClassVar[dict[str, Preset]] = {
         "paper": Preset("josephioos/cafa: train_cafa.py, utils.py, lib/alg/pimodel.py", {})
+    }
+    space: ClassVar[Space] = {
+        "weight": Between(0.1, 3.0, log=True),
+        "adversary": Between(0.1, 3.0, log=True),
+        "warmup": Between(0.1, 0.8),
     }
 
     def parts(

@@ -8,7 +8,7 @@ from sklearn.neighbors import KernelDensity
 from sklearn.preprocessing import minmax_scale
 
 from robustssl.classifier import Codes, EncodedClassifier, Matrix
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, NotNegative, Positive
 
 
@@ -34,6 +34,12 @@ class CAST(EncodedClassifier):
     version = 2
     presets: ClassVar[dict[str, Preset]] = {
         "paper": Preset("arXiv:2310.06380, section 4: curriculum pseudo-labeling", {})
+    }
+    space: ClassVar[Space] = {
+        "alpha": Between(0.1, 10.0, log=True),
+        "max_depth": Between(2, 8),
+        "learning_rate": Between(0.03, 0.5, log=True),
+        "n_estimators": Between(30, 200, log=True),
     }
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:

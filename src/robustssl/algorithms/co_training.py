@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from robustssl.classifier import Codes, EncodedClassifier, Matrix, to_rows
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, Positive
 
 
@@ -42,6 +42,11 @@ class CoTraining(EncodedClassifier):
         "blobs": "-.001, perhaps -.014 (20 seeds): each learner sees half of the features alone"
     }
     presets: ClassVar = {"paper": Preset("Blum and Mitchell, 1998, section 6: k = 30, u = 75", {})}
+    space: ClassVar[Space] = {
+        "rounds": Between(5, 60, log=True),
+        "additions": Between(1, 5),
+        "C": Between(0.01, 100.0, log=True),
+    }
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         chance = check_random_state(self.random_state)

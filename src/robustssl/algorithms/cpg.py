@@ -22,7 +22,7 @@ from robustssl.deep import (
     cross_entropy,
     one_hot,
 )
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, NotNegative, Range, Share
 
 AGREEMENT = 0.8  # the share of a row's guesses that must be of one class
@@ -68,6 +68,10 @@ class CPG(DeepClassifier):
         "paper": Preset(
             "yaxinhou/CPG: semilearn/imb_algorithms/cpg/cpg.py, config/config-0/cpg", {"votes": 13}
         )
+    }
+    space: ClassVar[Space] = {
+        "threshold": (0.8, 0.9, 0.95, 0.98),
+        "smoothing": Between(0.02, 0.5, log=True),
     }
 
     @property

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from robustssl.algorithms._guesses import trusted
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, NotNegative
 
 
@@ -28,6 +28,10 @@ class DeFixMatch(DeepClassifier):
     views = ("weak", "strong", "x_strong")
     presets: ClassVar[dict[str, Preset]] = {
         "paper": Preset("HugoSchmutz/DeFixmatch: README.md and train.py", {})
+    }
+    space: ClassVar[Space] = {
+        "threshold": (0.8, 0.9, 0.95, 0.98),
+        "weight": Between(0.1, 2.0, log=True),
     }
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:

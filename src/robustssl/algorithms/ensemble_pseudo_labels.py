@@ -19,7 +19,7 @@ from robustssl.deep import (
     cross_entropy,
     one_hot,
 )
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count
 
 AT_ONCE = 1024  # rows that are labeled in one pass
@@ -51,6 +51,7 @@ class EnsemblePseudoLabels(DeepClassifier):
     presets: ClassVar[dict[str, Preset]] = {
         "paper": Preset("OSU-MLB/SSL-Foundation-Models: gen_config_pet.py", {})
     }
+    space: ClassVar[Space] = {"voters": Between(2, 8)}
 
     def parts(
         self, build: Callable[[], nn.Module], features: int, classes: int

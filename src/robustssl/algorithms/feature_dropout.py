@@ -1,6 +1,7 @@
 """FixMatch that learns to do without features: some of them are missing in strong views."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
+from robustssl.method import Between, Space
 from robustssl.spec import Count, NotNegative, Share
 
 
@@ -40,6 +42,11 @@ class FeatureDropout(DeepClassifier):
 
     takes = frozenset({"table", "vectors"})
     views = ("weak", "strong", "x_strong")
+    space: ClassVar[Space] = {
+        "threshold": (0.8, 0.9, 0.95, 0.98),
+        "weight": Between(0.1, 3.0, log=True),
+        "most": Between(0.1, 0.9),
+    }
 
     @property
     def refresh_every(self) -> int:  # type: ignore[override]

@@ -15,6 +15,7 @@ from robustssl.algorithms._folds import without_a_fold
 from robustssl.algorithms._wrapped import Wrapped
 from robustssl.classifier import Codes, Matrix
 from robustssl.deep import Net, Tensor
+from robustssl.method import Space
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -42,6 +43,7 @@ class Filtered(Wrapped):
 
     version = 1
     own: ClassVar[tuple[str, ...]] = ("base", "by")
+    space: ClassVar[Space] = {"by": ("energy", "knn", "adversarial")}
 
     def _encode(self, X: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Matrix, Codes]:
         rows, codes = super()._encode(X, y)

@@ -12,6 +12,7 @@ from robustssl import registry
 from robustssl.algorithms import _filter
 from robustssl.classifier import Codes, EncodedClassifier, Matrix
 from robustssl.errors import InputError
+from robustssl.method import Space
 from robustssl.spec import parse
 
 
@@ -36,6 +37,7 @@ class FilteredStatistical(EncodedClassifier):
 
     baseline = "base"  # the baseline of the base
     nested: ClassVar = {"base": "algorithm"}
+    space: ClassVar[Space] = {"by": ("energy", "knn", "adversarial")}
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         keep = _filter.kept(codes, self._scores(X, codes))

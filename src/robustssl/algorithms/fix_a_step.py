@@ -20,7 +20,7 @@ from robustssl.deep import (
     frozen,
     one_hot,
 )
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, NotNegative, Positive
 
 
@@ -51,6 +51,11 @@ class FixAStep(DeepClassifier):
             {},
         ),
         "reference": Preset("YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/Fix_A_Step.py", {"alpha": 0.75}),
+    }
+    space: ClassVar[Space] = {
+        "threshold": (0.8, 0.9, 0.95, 0.98),
+        "weight": Between(0.1, 3.0, log=True),
+        "alpha": Between(0.1, 1.0, log=True),
     }
 
     def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float64]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, NotNegative, Positive
 
 
@@ -29,6 +29,10 @@ class FixMatch(DeepClassifier):
         "reference": Preset(
             "YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/FixMatch.py", {"temperature": 0.5}
         ),
+    }
+    space: ClassVar[Space] = {
+        "threshold": (0.8, 0.9, 0.95, 0.98),
+        "weight": Between(0.1, 3.0, log=True),
     }
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:

@@ -16,7 +16,7 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, NotNegative
 
 
@@ -38,6 +38,10 @@ class FlexMatch(DeepClassifier):
     presets: ClassVar[dict[str, Preset]] = {
         "paper": Preset("microsoft/Semi-supervised-learning: config/classic_cv/flexmatch", {}),
         "reference": Preset("YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/FlexMatch.py", {}),
+    }
+    space: ClassVar[Space] = {
+        "threshold": (0.8, 0.9, 0.95, 0.98),
+        "weight": Between(0.1, 3.0, log=True),
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:

@@ -17,7 +17,7 @@ from robustssl.deep import (
     frozen,
     one_hot,
 )
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, Decay, NotNegative
 
 
@@ -48,6 +48,11 @@ class FreeMatch(DeepClassifier):
         "paper": Preset(
             "microsoft/Semi-supervised-learning: config/classic_cv/freematch", {"memory": 0.999}
         ),
+    }
+    space: ClassVar[Space] = {
+        "weight": Between(0.1, 3.0, log=True),
+        "fairness": Between(0.0001, 0.1, log=True),
+        "memory": (0.9, 0.99, 0.999),
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:

@@ -19,7 +19,7 @@ from robustssl.deep import (
     mse_loss,
     one_hot,
 )
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import NotNegative, Positive
 
 
@@ -54,6 +54,11 @@ class ICT(DeepClassifier):
         "reference": Preset(
             "YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/ICT.py", {"alpha": 0.5, "warmup": 1 / 64}
         ),
+    }
+    space: ClassVar[Space] = {
+        "weight": Between(1.0, 100.0, log=True),
+        "alpha": Between(0.1, 2.0, log=True),
+        "warmup": Between(0.1, 1.0),
     }
 
     def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float64]:

@@ -18,7 +18,7 @@ from robustssl.deep import (
     Tensor,
     cross_entropy,
 )
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, NotNegative, Share
 
 
@@ -55,6 +55,12 @@ class IOMatch(DeepClassifier):
             "semilearn/algorithms/iomatch/iomatch.py",
             {},
         )
+    }
+    space: ClassVar[Space] = {
+        "threshold": (0.8, 0.9, 0.95, 0.98),
+        "open_threshold": Between(0.3, 0.7),
+        "weight": Between(0.1, 3.0, log=True),
+        "open_weight": Between(0.1, 3.0, log=True),
     }
 
     def parts(

@@ -10,7 +10,7 @@ from scipy.cluster.hierarchy import linkage
 from robustssl.algorithms._graph import kernel, neighbors, roots, scaled, solve
 from robustssl.algorithms._votes import KernelVotes, NeighborVotes
 from robustssl.classifier import Codes, EncodedClassifier, Matrix, one_hot, to_rows
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, NotNegative, Positive
 
 
@@ -43,6 +43,7 @@ class LabelPropagation(EncodedClassifier):
         ),
     }
     version = 2
+    space: ClassVar[Space] = {"n_neighbors": Between(3, 50, log=True)}
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         if self.n_neighbors is not None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 from robustssl.algorithms._graph import kernel, neighbors, roots, scaled, solve
 from robustssl.algorithms._votes import KernelVotes, NeighborVotes
 from robustssl.classifier import Codes, EncodedClassifier, Matrix, one_hot, to_rows
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, Positive, Range
 
 
@@ -36,6 +36,10 @@ class LabelSpreading(EncodedClassifier):
         ),
     }
     version = 3
+    space: ClassVar[Space] = {
+        "n_neighbors": Between(3, 50, log=True),
+        "alpha": (0.2, 0.5, 0.8, 0.9, 0.99),
+    }
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         if self.n_neighbors is not None:

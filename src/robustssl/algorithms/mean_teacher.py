@@ -14,7 +14,7 @@ from robustssl.deep import (
     frozen,
     mse_loss,
 )
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import NotNegative, Positive
 
 
@@ -40,6 +40,7 @@ class MeanTeacher(DeepClassifier):
             "YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/MeanTeacher.py", {"weight": 1.0, "warmup": 0.4}
         ),
     }
+    space: ClassVar[Space] = {"weight": Between(1.0, 100.0, log=True), "warmup": Between(0.1, 1.0)}
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:
         target = net(frozen(state["average"]), batch.other).softmax(-1)

@@ -20,7 +20,7 @@ from robustssl.deep import (
     mse_loss,
     one_hot,
 )
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import NotNegative, Positive
 
 
@@ -45,6 +45,11 @@ class MixMatch(DeepClassifier):
         "paper": Preset(
             "google-research/mixmatch: mixmatch.py and runs/table1.sh", {"warmup": 1 / 64}
         ),
+    }
+    space: ClassVar[Space] = {
+        "weight": Between(1.0, 100.0, log=True),
+        "alpha": Between(0.1, 1.0, log=True),
+        "temperature": Between(0.25, 1.0, log=True),
     }
 
     def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float64]:

@@ -25,7 +25,7 @@ from robustssl.deep import (
     frozen,
     one_hot,
 )
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, NotNegative, Positive, Share
 
 
@@ -68,6 +68,11 @@ class MTCF(DeepClassifier):
             "YU1ut/Multi-Task-Curriculum-Framework-for-Open-Set-SSL: train_multi.py",
             {"warmup": 1 / 64, "window": 10},
         )
+    }
+    space: ClassVar[Space] = {
+        "weight": Between(1.0, 100.0, log=True),
+        "alpha": Between(0.1, 1.0, log=True),
+        "temperature": Between(0.25, 1.0, log=True),
     }
 
     def parts(

@@ -25,7 +25,7 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, NotNegative, Share
 
 
@@ -57,6 +57,12 @@ class OpenMatch(DeepClassifier):
     views = ("weak", "other", "strong", "x_other")
     presets: ClassVar[dict[str, Preset]] = {
         "paper": Preset("VisionLearningGroup/OP_Match: run_cifar10.sh, utils/parser.py", {})
+    }
+    space: ClassVar[Space] = {
+        "weight": Between(0.1, 3.0, log=True),
+        "entropy": Between(0.01, 1.0, log=True),
+        "agreement": Between(0.05, 2.0, log=True),
+        "start": Between(0.01, 0.5, log=True),
     }
 
     def parts(

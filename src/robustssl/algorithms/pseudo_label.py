@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import NotNegative, Range
 
 
@@ -32,6 +32,11 @@ class PseudoLabel(DeepClassifier):
             "YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/PseudoLabel.py",
             {"threshold": 0.95, "weight": 1.0, "start": 0.0},
         ),
+    }
+    space: ClassVar[Space] = {
+        "threshold": (0.0, 0.8, 0.9, 0.95),
+        "weight": Between(0.1, 3.0, log=True),
+        "start": Between(0.0, 0.5),
     }
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:

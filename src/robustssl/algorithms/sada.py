@@ -12,7 +12,7 @@ from scipy.special import logsumexp, softmax
 
 from robustssl.algorithms._folds import held_out, without_a_fold
 from robustssl.classifier import Codes, EncodedClassifier, Matrix, one_hot
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Positive
 
 
@@ -45,6 +45,7 @@ class SADA(EncodedClassifier):
     members: ClassVar[tuple[str, ...]] = ("self_training", "label_spreading", "ssgmm")
     targets: ClassVar[dict[str, str]] = {"consistent": "arXiv:2509.21707, abstract: never worse"}
     presets: ClassVar[dict[str, Preset]] = {"paper": Preset("jw-shan/sada: R/sada_ee.R", {})}
+    space: ClassVar[Space] = {"C": Between(0.01, 100.0, log=True)}
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         labeled, y = codes >= 0, one_hot(codes, len(self.classes_))

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from robustssl.classifier import Codes, EncodedClassifier, Matrix
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Positive
 
 
@@ -33,6 +33,7 @@ class SafeEnsemble(EncodedClassifier):
     targets: ClassVar[dict[str, str]] = {
         "consistent": "Li, Guo and Zhou 2019, abstract: not worse than the labeled rows alone"
     }
+    space: ClassVar[Space] = {"C": Between(0.01, 100.0, log=True)}
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         free = X[codes < 0]

@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn.functional import normalize
 
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import NotNegative, Positive, Range, Share
 
 
@@ -38,6 +38,11 @@ class SCARF(DeepClassifier):
     views = ("weak",)
     presets: ClassVar[dict[str, Preset]] = {
         "paper": Preset("arXiv:2106.15147, section 4 and appendix", {}),
+    }
+    space: ClassVar[Space] = {
+        "weight": Between(0.1, 3.0, log=True),
+        "corruption": Between(0.2, 0.8),
+        "temperature": Between(0.1, 1.0, log=True),
     }
 
     def parts(

@@ -19,7 +19,7 @@ from robustssl.deep import (
     Tensor,
     cross_entropy,
 )
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, NotNegative
 
 LEAST, MOST = 0.75, 0.95  # the confidence that a guessed outlier needs
@@ -56,6 +56,10 @@ class SCOMatch(DeepClassifier):
     views = ("weak", "strong")
     presets: ClassVar[dict[str, Preset]] = {
         "paper": Preset("komejisatori/SCOMatch: scripts/run_competing_cifar10.sh, trainer.py", {})
+    }
+    space: ClassVar[Space] = {
+        "threshold": (0.8, 0.9, 0.95, 0.98),
+        "weight": Between(0.1, 3.0, log=True),
     }
 
     def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float64]:

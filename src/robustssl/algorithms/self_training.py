@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 from robustssl.classifier import Codes, EncodedClassifier, Matrix
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, Positive, Range
 
 
@@ -26,6 +26,11 @@ class SelfTraining(EncodedClassifier):
     baseline = "supervised_logistic"
     presets: ClassVar[dict[str, Preset]] = {
         "paper": Preset("scikit-learn/scikit-learn: sklearn/semi_supervised/_self_training.py", {})
+    }
+    space: ClassVar[Space] = {
+        "threshold": Between(0.5, 0.99),
+        "rounds": Between(1, 30, log=True),
+        "C": Between(0.01, 100.0, log=True),
     }
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:

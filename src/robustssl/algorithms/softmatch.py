@@ -16,7 +16,7 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, Decay, NotNegative, Positive
 
 
@@ -50,6 +50,11 @@ class SoftMatch(DeepClassifier):
             "microsoft/Semi-supervised-learning: config/classic_cv/softmatch", {"memory": 0.999}
         ),
         "reference": Preset("YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/SoftMatch.py", {"memory": 0.999}),
+    }
+    space: ClassVar[Space] = {
+        "weight": Between(0.1, 3.0, log=True),
+        "sigmas": Between(0.5, 4.0, log=True),
+        "memory": (0.9, 0.99, 0.999),
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:

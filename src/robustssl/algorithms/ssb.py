@@ -9,7 +9,7 @@ from torch.nn.functional import logsigmoid
 
 from robustssl.algorithms._guesses import accepted, disagreement, entropy, trusted
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, one_hot
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, NotNegative, Share
 
 
@@ -41,6 +41,12 @@ class SSB(DeepClassifier):
     views = ("weak", "other", "strong", "x_strong")
     presets: ClassVar[dict[str, Preset]] = {
         "paper": Preset("YUE-FAN/SSB: fix_ssb.sh, CIFAR10 with 25 labels", {})
+    }
+    space: ClassVar[Space] = {
+        "threshold": (0.8, 0.9, 0.95, 0.98),
+        "weight": Between(0.1, 3.0, log=True),
+        "entropy": Between(0.01, 1.0, log=True),
+        "agreement": Between(0.05, 2.0, log=True),
     }
 
     def parts(

@@ -7,7 +7,7 @@ import numpy as np
 
 from robustssl.algorithms._gaussians import Covariance, Gaussians
 from robustssl.classifier import Codes, EncodedClassifier, Matrix, one_hot
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, NotNegative
 
 
@@ -35,6 +35,10 @@ class SSGMM(EncodedClassifier):
         "reference": Preset(
             "YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/SSGMM.py", {"rounds": 300, "tol": 1e-5}
         ),
+    }
+    space: ClassVar[Space] = {
+        "covariance": ("full", "diag", "tied"),
+        "shrinkage": Between(0.1, 10.0, log=True),
     }
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:

@@ -1,13 +1,14 @@
 """AdaBoost for several classes (SAMME: Zhu et al., 2009) on the labeled rows alone."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from robustssl.algorithms._boosting import Base, boost
 from robustssl.classifier import Codes, Matrix, SupervisedClassifier
+from robustssl.method import Between, Space
 from robustssl.spec import Count
 
 
@@ -18,6 +19,7 @@ class SupervisedBoosting(SupervisedClassifier):
     base: Base = "tree"
     rounds: Count = 30
     random_state: int | None = None
+    space: ClassVar[Space] = {"rounds": Between(10, 300, log=True)}
 
     def _learn(self, X: Matrix, codes: Codes) -> Any:
         return boost(

@@ -1,10 +1,11 @@
 """Quadratic discriminant analysis with shrunk covariances, on the labeled rows alone."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from robustssl.algorithms._gaussians import Covariance, Gaussians
 from robustssl.classifier import Codes, Matrix, SupervisedClassifier, one_hot
+from robustssl.method import Between, Space
 from robustssl.spec import NotNegative
 
 
@@ -19,6 +20,10 @@ class SupervisedGaussian(SupervisedClassifier):
 
     covariance: Covariance = "full"
     shrinkage: NotNegative = 1.0
+    space: ClassVar[Space] = {
+        "covariance": ("full", "diag", "tied"),
+        "shrinkage": Between(0.1, 10.0, log=True),
+    }
 
     def _learn(self, X: Matrix, codes: Codes) -> Any:
         return Gaussians.fit(X, one_hot(codes), self.covariance, self.shrinkage)

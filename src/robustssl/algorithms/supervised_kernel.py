@@ -1,10 +1,11 @@
 """Kernel classifier (Nadaraya, 1964; Watson, 1964) on the labeled rows alone."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from robustssl.algorithms._votes import KernelVotes
 from robustssl.classifier import Codes, Matrix, SupervisedClassifier, one_hot
+from robustssl.method import Between, Space
 from robustssl.spec import Positive
 
 
@@ -15,6 +16,7 @@ class SupervisedKernel(SupervisedClassifier):
     """
 
     gamma: Positive = 1.0
+    space: ClassVar[Space] = {"gamma": Between(0.01, 100.0, log=True)}
 
     def _learn(self, X: Matrix, codes: Codes) -> Any:
         return KernelVotes(X, one_hot(codes), self.gamma)

@@ -16,7 +16,7 @@ from robustssl.deep import (
     cross_entropy,
     mse_loss,
 )
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Decay, NotNegative, Positive
 
 
@@ -41,6 +41,11 @@ class TemporalEnsembling(DeepClassifier):
     views = ("weak",)
     presets: ClassVar[dict[str, Preset]] = {
         "paper": Preset("smlaine2/tempens: config.py and train.py", {}),
+    }
+    space: ClassVar[Space] = {
+        "weight": Between(1.0, 100.0, log=True),
+        "warmup": Between(0.1, 1.0),
+        "memory": (0.3, 0.6, 0.9),
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from robustssl import registry
 from robustssl.classifier import Codes, EncodedClassifier, Matrix, one_hot
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, Positive, Range
 
 
@@ -39,6 +39,11 @@ class TriTraining(EncodedClassifier):
     presets: ClassVar[dict[str, Preset]] = {
         "paper": Preset("Zhou and Li 2005, figure 1", {}),
         "reference": Preset("YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/Tri_Training.py", {"svms": 2}),
+    }
+    space: ClassVar[Space] = {
+        "n_estimators": Between(30, 200, log=True),
+        "max_depth": Between(2, 8),
+        "learning_rate": Between(0.03, 0.5, log=True),
     }
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:

@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from robustssl.algorithms._svm import machine, machines, scale, targets
 from robustssl.classifier import Codes, EncodedClassifier, Matrix
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, NotNegative, Positive
 
 
@@ -42,6 +42,11 @@ class TSVM(EncodedClassifier):
         "reference": Preset(
             "YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/TSVM.py", {"C": 15.0, "C_u": 1e-4, "tol": 1e-3}
         ),
+    }
+    space: ClassVar[Space] = {
+        "C": Between(0.1, 100.0, log=True),
+        "C_u": Between(1e-05, 10.0, log=True),
+        "gamma": Between(0.0001, 1.0, log=True),
     }
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:

@@ -17,7 +17,7 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import NotNegative, Positive, Share
 
 FIRST = 0.9  # the threshold of the first step
@@ -52,6 +52,11 @@ class UASD(DeepClassifier):
             "yanbeic/ssl-class-mismatch: train_model_uasd.py, lib/our_framework.py, lib/hparams.py",
             {},
         )
+    }
+    space: ClassVar[Space] = {
+        "weight": Between(0.1, 3.0, log=True),
+        "start": Between(0.05, 0.5),
+        "warmup": Between(0.1, 0.8),
     }
 
     def init(self, params: Tensor, shape: Shape) -> State:

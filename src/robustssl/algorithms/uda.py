@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 import torch
 
 from robustssl.deep import Batch, DeepClassifier, Loss, Net, State, Tensor, cross_entropy, frozen
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, NotNegative, Positive
 
 
@@ -35,6 +35,11 @@ class UDA(DeepClassifier):
             {"threshold": 0.0, "temperature": 1.0, "signal": "linear", "ratio": 3},
         ),
         "reference": Preset("YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/UDA.py", {"ratio": 7}),
+    }
+    space: ClassVar[Space] = {
+        "threshold": (0.8, 0.9, 0.95, 0.98),
+        "temperature": Between(0.2, 1.0, log=True),
+        "weight": Between(0.1, 3.0, log=True),
     }
 
     def loss(self, net: Net, params: Tensor, batch: Batch, state: State) -> Loss:

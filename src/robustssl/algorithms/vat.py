@@ -18,7 +18,7 @@ from robustssl.deep import (
     cross_entropy,
     frozen,
 )
-from robustssl.method import Preset
+from robustssl.method import Between, Preset, Space
 from robustssl.spec import Count, NotNegative
 
 
@@ -59,6 +59,11 @@ class VAT(DeepClassifier):
             "YGZWQZD/LAMDA-SSL: LAMDA_SSL/Config/VAT.py",
             {"weight": 0.3, "entropy": 0.06, "radius": 8.9, "warmup": 0.4, "ratio": 1},
         ),
+    }
+    space: ClassVar[Space] = {
+        "weight": Between(0.1, 3.0, log=True),
+        "radius": Between(0.3, 6.0, log=True),
+        "entropy": (0.0, 0.1, 1.0),
     }
 
     def noise(self, rng: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.float32]:

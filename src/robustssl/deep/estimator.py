@@ -26,7 +26,7 @@ from robustssl.deep.train import Mode
 from robustssl.deep.trained import Trained
 from robustssl.deep.types import Batch, Loss, Rows, Shape, State
 from robustssl.errors import InputError, unknown
-from robustssl.method import Family
+from robustssl.method import Between, Family, Shares, Space
 from robustssl.spec import Count, Decay, NotNegative, Positive, check_options
 from robustssl.views import LABELED_VIEWS, VIEWS, Form
 
@@ -66,6 +66,13 @@ class NetClassifier(EncodedClassifier):
     version = 2
     family: ClassVar[Family] = "deep"
     budgets: ClassVar[dict[str, dict[str, Any]]] = BUDGETS
+    space: ClassVar[Space] = {  # what all nets share, beside what a method says of its own
+        "learning_rate": Between(3e-4, 1e-2, log=True),
+        "weight_decay": Between(1e-3, 1.0, log=True),
+        "ema": (0.0, 0.9, 0.95, 0.99),
+        "steps": Shares((0.25, 0.5, 1.0)),
+        "ratio": (1, 2, 4, 7),
+    }
     checks: ClassVar[dict[str, Any]] = {"dtype": "numeric", "allow_nd": True}
     nested: ClassVar[dict[str, registry.Kind]] = {"net": "net"}  # options whose values are specs
     takes: ClassVar[frozenset[Form]] = frozenset(get_args(Form))

@@ -13,7 +13,7 @@ from functools import cache, reduce
 from pathlib import Path
 from typing import Any
 
-from robustssl.method import Family, Method, Preset
+from robustssl.method import Between, Family, Method, Preset, Shares, Space
 from robustssl.spec import parse, spell
 
 _PACKAGE = Path(__file__).parents[1]
@@ -27,7 +27,8 @@ class About:
 
     `options` are its options with their defaults, but for the `required` ones; `texts` are those
     that take a text. `text` is its documentation, `summary` the first sentence, `shared_text` tells
-    of the options that it shares with other algorithms. `look` is the place of an algorithm in the
+    of the options that it shares with other algorithms. `space` says which options of an algorithm
+    a search sets, and to which values. `look` is the place of an algorithm in the
     order of colours, kept for good. `targets` are the inconsistencies that the authors of an
     algorithm claim to answer, each with the place of the claim; `departures` says how it differs
     from their code. `data` is the kind of data that a dataset holds, or that an encoder encodes.
@@ -44,6 +45,7 @@ class About:
     texts: tuple[str, ...] = ()
     presets: Mapping[str, Preset] = field(default_factory=dict)
     budgets: Mapping[str, Mapping[str, Any]] | None = None
+    space: Space = field(default_factory=dict)
     nested: Mapping[str, str] = field(default_factory=dict)  # options that are specs, of a kind
     baseline: str | None = None
     targets: Mapping[str, str] = field(default_factory=dict)
@@ -58,7 +60,20 @@ class About:
         """The fields that differ from their defaults."""
         usual = About(self.name)
         values = {item.name: getattr(self, item.name) for item in fields(self)}
-        return {k: v for k, v in values.items() if k != "name" and v != getattr(usual, k)}
+        told = {k: v for k, v in values.items() if k != "name" and v != getattr(usual, k)}
+        if "space" in told:
+            told["space"] = {option: _written(of) for option, of in self.space.items()}
+        return told
+
+
+def _written(values: Between | Shares | tuple[Any, ...]) -> Any:
+    return values._asdict() if isinstance(values, Between | Shares) else list(values)
+
+
+def _read(values: Any) -> Between | Shares | tuple[Any, ...]:
+    if isinstance(values, list):
+        return tuple(values)
+    return Shares(tuple(values["shares"])) if "shares" in values else Between(**values)
 
 
 @cache
@@ -77,7 +92,8 @@ def entry(kind: str, name: str) -> About | None:
         return None
     lists: dict[str, Any] = {k: tuple(found.pop(k)) for k in ("required", "texts") if k in found}
     presets = {which: Preset(*preset) for which, preset in found.pop("presets", {}).items()}
-    return About(name, presets=presets, **lists, **found)
+    space = {option: _read(values) for option, values in found.pop("space", {}).items()}
+    return About(name, presets=presets, space=space, **lists, **found)
 
 
 def source_digest(kind: str, name: str) -> str | None:

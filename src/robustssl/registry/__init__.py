@@ -17,7 +17,7 @@ from typing import Any, Literal, cast, get_args
 from robustssl.cell import Cell, Versions, cell_key
 from robustssl.data import Dataset
 from robustssl.errors import InputError, unknown
-from robustssl.method import Method, Preset
+from robustssl.method import Method, Preset, Space
 from robustssl.records.catalog import (
     USUAL,
     About,
@@ -162,6 +162,7 @@ def inspected(kind: Kind, name: str) -> About:
         texts=tuple(k for k, p in parameters.items() if p.annotation in (str, str | None)),
         presets=_presets(name, getattr(thing, "presets", {})),
         budgets=getattr(thing, "budgets", None),
+        space=_space(thing, parameters),
         nested=_nested(kind, thing, parameters),
         baseline=getattr(thing, "baseline", None),
         targets=_targets(getattr(thing, "targets", None) or {}),
@@ -191,6 +192,13 @@ def _targets(targets: Iterable[str]) -> dict[str, str]:
     """What an algorithm claims to answer, and where it is claimed."""
     places = targets if isinstance(targets, Mapping) else {}
     return {kind: places.get(kind, "unknown") for kind in sorted(targets)}
+
+
+def _space(thing: Any, options: Iterable[str]) -> Space:
+    """What a search sets: what an algorithm says, and what it shares with others."""
+    spaces = [vars(base).get("space", {}) for base in reversed(getattr(thing, "__mro__", ()))]
+    every = {option: values for space in spaces for option, values in space.items()}
+    return {option: values for option, values in every.items() if option in options}
 
 
 def _nested(kind: Kind, thing: Any, parameters: Mapping[str, Any]) -> Mapping[str, str]:

@@ -26,6 +26,7 @@ from robustssl.method import Method
 from robustssl.records.catalog import data_kind
 from robustssl.records.frame import wanted
 from robustssl.records.places import shown
+from robustssl.registry.searches import configurations
 from robustssl.registry.trust import UntrustedError
 from robustssl.spec import parse, spell
 from robustssl.studies.named import named
@@ -76,12 +77,12 @@ class Study(BaseModel):
 
     `labels` is per class; `total_labels` instead is spread evenly over the classes that have any.
     `budget` is what the nets share: quick (a perceptron, 500 steps), reference, full, or the
-    leaderboard's for a kind of data: table, image, text.
-    `exclude` leaves out what cannot be run: {algorithm: tsvm, dataset: covertype}.
-    `parts` are studies, or their names, that make up this one; t and seeds are those of the whole.
-    `only` takes a part of any study: {dataset: [wine], algorithm: [fixmatch]}.
-    `encoder: auto` gives images and texts that name no encoder a pretrained one: efficientnet_lite0
-    or minilm.
+    leaderboard's for a kind of data: table, image, text. `configurations: 16` searches: each method
+    is run as it is and with 15 other settings, drawn from the space that its algorithm names.
+    `exclude` leaves out what cannot be run: {algorithm: tsvm, dataset: covertype}. `parts` are
+    studies, or their names, that make up this one; t and seeds are those of the whole. `only` takes
+    a part of any study: {dataset: [wine], algorithm: [fixmatch]}. `encoder: auto` gives images and
+    texts that name no encoder a pretrained one: efficientnet_lite0 or minilm.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -93,6 +94,7 @@ class Study(BaseModel):
     environments: Names
     datasets: Names
     labels: Annotated[list[int], BeforeValidator(_listed), Field(min_length=1)] = [5]
+    configurations: Annotated[int, Field(ge=1, le=10_000)] | None = None
     total_labels: Annotated[list[int], BeforeValidator(_listed)] = []
     ts: Annotated[list[float], BeforeValidator(_listed)] = list(GRID)
     seeds: Annotated[list[int], BeforeValidator(_seeds), Field(min_length=1)] = [0, 1, 2, 3, 4]
@@ -142,7 +144,13 @@ class Study(BaseModel):
         """Every method by its spec."""
         if self.parts:
             return {spec: m for part in self.parts for spec, m in part.methods.items()}
-        described = (registry.describe(asked, self.budget) for asked in self.algorithms)
+        if self.configurations is None:
+            described = [registry.describe(asked, self.budget) for asked in self.algorithms]
+        else:
+            searches = (
+                configurations(asked, self.budget, self.configurations) for asked in self.algorithms
+            )
+            described = [method for search in searches for method in search]
         return {method.spec: method for method in described}
 
     @field_validator("labels", "total_labels", "seeds")

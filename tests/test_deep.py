@@ -45,6 +45,7 @@ from robustssl.execution.worker import _Job, _prepare, run_group
 from robustssl.nets.ft_transformer import FTTransformer
 from robustssl.nets.mlp import MLP
 from robustssl.nets.wide_resnet import WideResNet
+from robustssl.records.record import NO_EXTRAS
 from robustssl.spec import parse
 from robustssl.splits import prepare
 
@@ -917,9 +918,9 @@ def test_seconds_are_shared_and_seeds_too():
     start = time.perf_counter()
     found = [record for group in groups(cells) for record in run_group(group)]
     assert 0 < sum(r.seconds for r in found) < time.perf_counter() - start
-    jobs = [_Job(cell, {}) for cell in cells]
+    jobs = [_Job([cell], {}) for cell in cells]
     for job in jobs:
-        _prepare(job)
+        _prepare(job, NO_EXTRAS)
     assert len({job.model.random_state for job in jobs}) == 1
 
 

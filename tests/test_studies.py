@@ -164,7 +164,7 @@ def test_a_plan_counts_and_estimates_and_writes_nothing(tmp_path, small, monkeyp
     monkeypatch.setattr(plans, "time", SimpleNamespace(monotonic=lambda: sum(took)))
     monkeypatch.setattr(local, "time", SimpleNamespace(perf_counter=lambda: sum(took)))
 
-    def work(group):
+    def work(group, extras):
         took.append(6)
         return [Record(cell, (1, 1, 1), {"accuracy": 1.0}, seconds=1.0) for cell in group]
 

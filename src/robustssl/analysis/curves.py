@@ -18,10 +18,13 @@ from robustssl.errors import InputError
 from robustssl.method import Method
 from robustssl.records.frame import method_names
 from robustssl.records.published import KEYS
-from robustssl.records.record import SCORES
+from robustssl.records.record import CRITERIA, SCORES
 from robustssl.spec import parse
 
-_ASIDE = {"t", "seed", "score", *SCORES, "printed", "std", "file", "defect", "key", "seconds"}
+_ASIDE = {
+    *("t", "seed", "score", *SCORES, *CRITERIA),
+    *("printed", "std", "file", "defect", "key", "seconds"),
+}
 TASK = list(KEYS[:-1])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from robustssl.execution.groups import are_nets, groups
 from robustssl.execution.worker import run_group
-from robustssl.records.record import Record
+from robustssl.records.record import SCORES, Record
 
 # Training turns the rounding of another device into other nets: as good on average, not each.
 NOISE = 0.03  # by which the mean score of a curve of nets may differ
@@ -31,15 +31,15 @@ def _differences(record: Record, again: Record, near: float) -> Iterator[str]:
     if again.error is not None:
         yield f"{again.cell} fails here: {again.error}"
         return
-    for name, score in again.scores.items():
-        said = record.scores.get(name)
+    for name in (score for score in SCORES if score in again.scores):
+        said, score = record.scores.get(name), again.scores[name]
         if said is None or abs(said - score) > near:
             yield f"{again.cell} has the {name} {said}, and {score} when it is run again"
 
 
 def _mean_differences(pairs: Sequence[tuple[Record, Record]]) -> Iterator[str]:
     first = pairs[0][0].cell
-    shared = set.intersection(*({*a.scores} & {*b.scores} for a, b in pairs))
+    shared = set.intersection({*SCORES}, *({*a.scores} & {*b.scores} for a, b in pairs))
     for name in sorted(shared):
         said, found = (np.mean([r.scores[name] for r in side]) for side in zip(*pairs, strict=True))
         if abs(said - found) > NOISE:

@@ -9,7 +9,7 @@ and lists its cells, so that nothing of it is expanded or drawn by present code.
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +35,14 @@ def submit(
     folder: str | Path = "results",
     name: str | None = None,
 ) -> Path:
-    """Pack the records of a study into FOLDER/NAME; refused unless every cell has a success."""
+    """Pack the records of a study into FOLDER/NAME; refused unless every cell has a success. Bits
+    of test rows stay in the store: they would make the files of all submissions too large.
+    """
     chosen = study(source)
     keys = {registry.key(cell) for cell in chosen.cells()}
     with Store(store, create=False) as opened:
-        records = [r for r in opened.records() if r.error is None and r.key in keys]
+        found = (r for r in opened.records() if r.error is None and r.key in keys)
+        records = [replace(record, bits=None) for record in found]
     if len(records) < len(keys):
         raise InputError(
             f"{len(keys) - len(records)} of {len(keys)} cells have no success in {shown(store)}: "

@@ -200,6 +200,29 @@ class NetClassifier(EncodedClassifier):
             return np.zeros(len(rows)) if inner is None else np.asarray(inner(rows))
         return self.model_.answers(rows, self.inconsistency)
 
+    def features(self, X: npt.ArrayLike) -> Matrix | None:
+        """What the head of the net is given for each row; None if it has no head, or if no net was
+        trained.
+        """
+        rows, trained = self._rows(X), self._trained
+        return None if trained is None else trained.features(rows)
+
+    def predict_proba_weak(self, X: npt.ArrayLike | ViewedRows) -> Matrix | None:
+        """The probabilities of a weak view of each row, drawn alike for all models; X is as in fit.
+        None if no net was trained.
+        """
+        read, trained = as_read(X, self.net), self._trained
+        rows = read if isinstance(read, ViewedRows) else self._rows(read)
+        return None if trained is None else trained.weak_proba(rows, np.random.default_rng(0))
+
+    @property
+    def _trained(self) -> Trained | None:
+        """The net, maybe that of a baseline."""
+        model = self.model_
+        while isinstance(model, NetClassifier):
+            model = model.model_
+        return model if isinstance(model, Trained) else None
+
     def _problem(self, rows: Matrix, codes: Codes) -> Problem:
         exact = np.float64 if self.precision == "fp64" else np.float32
         if inputs_of(rows).form == "table":

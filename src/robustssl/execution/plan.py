@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from robustssl.execution.run import (
 from robustssl.execution.status import Place, place_of, seconds_a_cell, totals_of
 from robustssl.execution.timing import TimeLeft
 from robustssl.execution.worker import run_group
-from robustssl.records.record import Record
+from robustssl.records.record import NO_EXTRAS, Extras, Record
 from robustssl.records.store import Store, exists
 from robustssl.registry.trust import trusting
 from robustssl.studies.study import Study, study
@@ -74,19 +75,23 @@ def _plan(chosen: Study, store: str | Path, workers: int | None, retry: bool) ->
         with Store(store, create=False) as opened:
             refuse_changed_files(chosen, opened)
             cells = missing_cells(chosen, opened, retry)
-            times = seconds_a_cell(totals_of(opened.counts()))
+            times = seconds_a_cell(totals_of(opened.counts(extras=chosen.extras)))
             keys = {registry.key(cell) for cell in every}
-            done, failed = len(keys & opened.done()), len(keys & opened.failed())
+            done, failed = len(keys & opened.done(chosen.extras)), len(keys & opened.failed())
     refuse_impossible_tasks(cells)
     count = count_workers(workers, len(cells))
     pace = Pace(times, count)
-    problems = _trial(cells, times, pace, count)
+    problems = _trial(cells, times, pace, count, chosen.extras)
     seconds = TimeLeft(groups(cells), pace, count, clock=lambda: 0.0).estimate()
     return Plan(len(every), done, failed, len(cells), count, seconds, problems)
 
 
 def _trial(
-    cells: Sequence[Cell], known: Mapping[Place, float], pace: Pace, workers: int
+    cells: Sequence[Cell],
+    known: Mapping[Place, float],
+    pace: Pace,
+    workers: int,
+    extras: Extras = NO_EXTRAS,
 ) -> tuple[str, ...]:
     """Run one group of each place of unknown length until the time is up; the errors met. First
     come all methods in one place, nets after the others, then all of them in another, and so on.
@@ -109,7 +114,8 @@ def _trial(
             yield group
 
     problems: dict[str, None] = {}
-    with closing(local.run_groups(waiting(), try_group, workers)) as results:
+    work = partial(try_group, extras=extras)
+    with closing(local.run_groups(waiting(), work, workers)) as results:
         for records, seconds in results:
             ends = ends or [time.monotonic() + TRIAL_SECONDS]
             pace.learn(records, seconds)
@@ -117,21 +123,21 @@ def _trial(
     return tuple(problems)
 
 
-def try_group(group: Group) -> list[Record]:
+def try_group(group: Group, extras: Extras = NO_EXTRAS) -> list[Record]:
     """The records of a group; rows that are not encoded yet are not encoded for it. Nets are
     trained for a few steps and for some more, from which follows what all steps take; before that
     for a few that do not count, since the first training in a process is slower.
     """
     with only_kept():
-        return _try(group)
+        return _try(group, extras)
 
 
-def _try(group: Group) -> list[Record]:
+def _try(group: Group, extras: Extras) -> list[Record]:
     model = registry.estimator(group[0].algorithm, **dict(group[0].params))
     steps = getattr(model, "steps", 0)
     if not are_nets(group) or steps <= STEPS[1]:
-        return run_group(group)
-    _, less, more = (run_group(_with_steps(group, count)) for count in (STEPS[0], *STEPS))
+        return run_group(group, extras)
+    _, less, more = (run_group(_with_steps(group, count), extras) for count in (STEPS[0], *STEPS))
     return [
         replace(b, cell=cell, seconds=_extrapolated(a.seconds, b.seconds, steps))
         for cell, a, b in zip(group, less, more, strict=True)

@@ -58,8 +58,9 @@ def run(
     it was. Cells that failed are left alone unless `retry`. `workers` is the number of processes
     (all cores by default); with GPUs, one more for each trains the nets, or several that have a
     `gpu_share` each. `engine` is local, or ray: a running cluster by its `address`, or one started
-    here. A cell that takes more than `time_limit` seconds, or whose process would
-    take more than `memory_limit` gigabytes, fails.
+    here. A cell whose record lacks what the study asks for (`cross_validate`, `keep`) is run again,
+    and the new record takes its place. A cell that takes more than `time_limit` seconds, or whose
+    process would take more than `memory_limit` gigabytes, fails.
     """
     chosen = study(source)
     refuse_impossible_options(chosen)
@@ -78,11 +79,12 @@ def run(
         checkpoints = _checkpoints(store)
         work = partial(
             run_group,
+            extras=chosen.extras,
             keep_predictions=keep_predictions,
             checkpoints=checkpoints,
             limits=limits,
         )
-        known = seconds_a_cell(totals_of(opened.counts()))
+        known = seconds_a_cell(totals_of(opened.counts(extras=chosen.extras)))
         waiting, count = in_order(cells, known), count_workers(workers, len(cells))
         gpus: list[str] = []
         if engine == "ray":
@@ -154,8 +156,11 @@ def refuse_changed_files(chosen: Study, store: Store) -> None:
 
 
 def missing_cells(chosen: Study, store: Store, retry: bool = False) -> list[Cell]:
-    """The cells of a study that have no success and, unless `retry`, no failure."""
-    known = store.done() if retry else store.done() | store.failed()
+    """The cells of a study that have no success with what the study asks of its records and,
+    unless `retry`, no failure.
+    """
+    done = store.done(chosen.extras)
+    known = done if retry else done | store.failed()
     return [cell for cell in chosen.cells() if registry.key(cell) not in known]
 
 

@@ -15,6 +15,7 @@ from robustssl.cell import Cell
 from robustssl.errors import InputError
 from robustssl.records import catalog
 from robustssl.records.frame import CURVE, Present, are_older, newest
+from robustssl.records.record import NO_EXTRAS, Extras
 from robustssl.records.store import Store
 from robustssl.registry.trust import trusting
 from robustssl.spec import thing_of
@@ -112,25 +113,28 @@ def _status(totals: pd.DataFrame, bad: pd.DataFrame, missing: int = 0, **more: A
 
 
 class Outline(BaseModel):
-    """The curves, t and seeds of a study: enough to count its progress without importing anything.
-    The store keeps it.
+    """The curves, t, seeds and extras of a study: enough to count its progress without importing
+    anything. The store keeps it.
     """
 
     title: str
     curves: list[tuple[str, str, str, int]]  # method, environment, dataset, labels
     ts: list[float]
     seeds: list[int]
+    extras: Extras = NO_EXTRAS
 
     @classmethod
     def of(cls, chosen: Study) -> "Outline":
         places = ", ".join([*chosen.environments, *chosen.datasets])
         title = chosen.title or f"{len(chosen.algorithms)} algorithms, {places}"
         curves = [(method, *astuple(task)) for method, task in chosen.curves()]
-        return cls(title=title, curves=curves, ts=chosen.ts, seeds=chosen.seeds)
+        ts, seeds, extras = chosen.ts, chosen.seeds, chosen.extras
+        return cls(title=title, curves=curves, ts=ts, seeds=seeds, extras=extras)
 
     def keep(self, store: Store) -> None:
-        digest = hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:16]
-        store.note(f"study {digest}", self.model_dump())
+        text = self.model_dump_json(exclude_defaults=True)  # as older versions wrote it
+        digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+        store.note(f"study {digest}", self.model_dump(exclude_defaults=True))
 
     def is_part(self, others: "Sequence[Outline]") -> bool:
         """Whether another study contains all of this one, such as one with more seeds."""
@@ -142,7 +146,8 @@ class Outline(BaseModel):
         )
 
     def _parts(self) -> tuple[set[Any], ...]:
-        return set(self.curves), set(self.ts), set(self.seeds)
+        asked = {name for name, is_asked in self.extras._asdict().items() if is_asked}
+        return set(self.curves), set(self.ts), set(self.seeds), asked
 
     @classmethod
     def kept(cls, store: Store) -> "list[Outline]":
@@ -156,7 +161,7 @@ def _progress(outline: Outline, store: Store, bad: pd.DataFrame, present: Presen
     """The progress of a study, counted by the database, since stores may be very large."""
     ts, seeds, names = outline.ts, outline.seeds, CURVE
     curves = pd.MultiIndex.from_tuples(outline.curves, names=names)
-    every = totals_of(store.counts(ts, seeds), present)
+    every = totals_of(store.counts(ts, seeds, outline.extras), present)
     totals, bad = (
         frame[frame.set_index(names).index.isin(curves)]
         for frame in (every, bad[bad.t.isin(ts) & bad.seed.isin(seeds)])

@@ -13,7 +13,7 @@ from robustssl.errors import InputError
 from robustssl.records.frame import frame_of, successes, with_pair, with_versions
 from robustssl.records.places import url_of
 from robustssl.records.published import KEYS
-from robustssl.records.record import SCORES, Record
+from robustssl.records.record import CRITERIA, SCORES, Record
 from robustssl.records.sheets import csv_of
 from robustssl.records.store import Store
 
@@ -125,7 +125,7 @@ def export(store: str | Path, path: str | Path) -> int:
             with part.open("w", encoding="utf-8") as file:
                 return sum(1 for record in opened.records() if file.write(record.to_json() + "\n"))
         frame = with_pair(successes(with_versions(frame_of(list(opened.records())))))
-        columns = [*KEYS, "t", "seed", *SCORES, "seconds"]
+        columns = [*KEYS, "t", "seed", *SCORES, *CRITERIA, "seconds"]
         part.write_text(csv_of(frame[columns]), encoding="utf-8")
         return len(frame)
 

@@ -1,10 +1,11 @@
 """The one tidy frame: a row for each record, wherever records are kept; and which versions count.
 
 Of the cell: key, algorithm (spelt with its params), environment, dataset, labels, t, seed. Of the
-method, as the record says it: method (its name), budget, family, supervised, baseline. Of the data:
-drawn (the name by which rows are drawn), data (their kind). Of the run: the scores, test_rows,
-seconds, error, warnings, log, digest (of the predictions) and versions (of algorithm, environment
-and dataset).
+method, as the record says it: method (its name), budget, family, supervised, baseline,
+configuration (its number in a search, 0 where there was none). Of the data: drawn (the name by
+which rows are drawn), data (their kind). Of the run: the scores, the criteria by which settings may
+be chosen, test_rows, seconds, error, warnings, log, digest (of the predictions) and versions (of
+algorithm, environment and dataset).
 """
 
 import warnings
@@ -18,13 +19,14 @@ import pandas as pd
 from robustssl.errors import InputError, unknown
 from robustssl.method import Method
 from robustssl.records import catalog
-from robustssl.records.record import SCORES, Record
+from robustssl.records.record import CRITERIA, SCORES, Record
 from robustssl.spec import parse, thing_of
 
 KINDS = ("algorithm", "environment", "dataset")
 CURVE = ["algorithm", "environment", "dataset", "labels"]
 METHOD = ("name", "budget", "family", "supervised", "baseline")
-_NUMBERS = {"labels": int, "seed": int, **dict.fromkeys(("t", "seconds", *SCORES), float)}
+_SCORES = (*SCORES, *CRITERIA)
+_NUMBERS = {"labels": int, "seed": int, **dict.fromkeys(("t", "seconds", *_SCORES), float)}
 
 # The present version of an algorithm, environment or dataset; None if it is not known.
 Present = Callable[[str, str], int | None]
@@ -35,12 +37,12 @@ def frame_of(records: Sequence[Record]) -> pd.DataFrame:
     rows = [
         (
             *(r.key, r.cell.spec, r.cell.environment, r.cell.dataset, r.cell.labels),
-            *(r.cell.t, r.cell.seed, *(r.scores.get(name, np.nan) for name in SCORES)),
+            *(r.cell.t, r.cell.seed, *(r.scores.get(name, np.nan) for name in _SCORES)),
             *(r.versions, r.test_rows, r.seconds, r.error, list(r.warnings), r.log, r.digest),
         )
         for r in records
     ]
-    columns = ["key", *CURVE, "t", "seed", *SCORES]
+    columns = ["key", *CURVE, "t", "seed", *_SCORES]
     columns += ["versions", "test_rows", "seconds", "error", "warnings", "log", "digest"]
     frame = pd.DataFrame(rows, columns=columns)
     data = [r.provenance.get("data", {}) for r in records]
@@ -58,6 +60,7 @@ def with_methods(
     for name in METHOD:
         values = [getattr(method, name) for method in described]
         frame["method" if name == "name" else name] = pd.Series(values, frame.index, dtype=object)
+    frame["configuration"] = [method.configuration or 0 for method in described]
     known = {spec: (parse(spec)[0], catalog.data_kind(spec)) for spec in frame.dataset.unique()}
     pairs = list(zip(frame.dataset.tolist(), data, strict=True))
     frame["drawn"] = [said.get("name", known[spec][0]) for spec, said in pairs]

@@ -52,11 +52,16 @@ def _add_index(connection: sa.Connection) -> None:
         counted.create(connection)
 
 
+def _add_bits(connection: sa.Connection) -> None:
+    connection.exec_driver_sql("ALTER TABLE records ADD COLUMN bits VARCHAR")
+
+
 # From a schema to the next.
 MIGRATIONS: Mapping[int, Callable[[sa.Connection], None]] = {
     1: _add_logs,
     2: _add_methods,
     3: _add_index,
+    4: _add_bits,
 }
 
 

@@ -4,13 +4,14 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from robustssl.cell import Cell, Versions, cell_key
 from robustssl.errors import InputError, bounded
 from robustssl.method import Method
+from robustssl.records.bits import right_of
 from robustssl.spec import parse
 
 # Exceptions that parsing untrusted input may raise.
@@ -19,10 +20,39 @@ UNREADABLE = (
     *(RecursionError, ArithmeticError),
 )
 
+# Scores of rows that no method saw, from 0 to 1, higher is better: what reports show.
 SCORES = ("accuracy", "balanced_accuracy", "macro_f1", "auroc", "detection", "accuracy_there")
 
+# Scores that need no test row, and their ranges: settings may be chosen by them (docs/metrics.md).
+CRITERIA = {
+    "cv_accuracy": (0.0, 1.0),
+    "cv_log_loss": (0.0, math.inf),  # the one of which less is better
+    "confidence": (-math.inf, 0.0),
+    "bnm": (0.0, 1.0),
+    "rankme": (1.0, math.inf),
+    "agreement": (0.0, 1.0),
+}
+_RANGES = {**dict.fromkeys(SCORES, (0.0, 1.0)), **CRITERIA}
+
+FOLDS = "folds"  # in a provenance: how many there were; 0 if there are too few labels
 _LONGEST_LOG = 20_000  # characters
 _DEEPEST = 20  # lists and mappings inside each other in a provenance
+
+
+class Extras(NamedTuple):
+    """What a study may ask of its records beside the scores: `criteria`, by which settings may be
+    chosen (`CRITERIA`), and `bits`, which test rows are right.
+    """
+
+    criteria: bool = False
+    bits: bool = False
+
+    def within(self, others: "Extras") -> bool:
+        """Whether others hold all of these."""
+        return all(its or not mine for mine, its in zip(self, others, strict=True))
+
+
+NO_EXTRAS = Extras()
 
 
 @dataclass(frozen=True)
@@ -30,9 +60,9 @@ class Record:
     """Scores of a cell, or its error; how long it took (`seconds`) and what it was run with.
 
     `method` says what the method is, `test_rows` how many rows it was tested on. `digest` is that
-    of the test predictions; `predictions` are kept only on request. `log` is where in the code it
-    failed; it names folders of a machine, so it is not exported. Texts that code of others wrote
-    are cut where they are very long.
+    of the test predictions; `predictions`, and `bits` (see `robustssl.records.bits`), are kept only
+    on request. `log` is where in the code it failed; it names folders of a machine, so it is not
+    exported. Texts that code of others wrote are cut where they are very long.
     """
 
     cell: Cell
@@ -47,6 +77,7 @@ class Record:
     log: str | None = None
     method: Method | None = None
     test_rows: int | None = None
+    bits: str | None = None
 
     def __post_init__(self) -> None:
         bad = [name for name, score in self.scores.items() if not math.isfinite(score)]
@@ -67,6 +98,26 @@ class Record:
         if self.log is not None:
             object.__setattr__(self, "log", bounded(self.log, _LONGEST_LOG))
         object.__setattr__(self, "warnings", tuple(map(bounded, self.warnings)))
+
+    @property
+    def extras(self) -> Extras:
+        """What it holds. A criterion that is not defined, or a fold that failed, is not made up for
+        by another run: what counts is that it was asked for.
+        """
+        return Extras(FOLDS in self.provenance, self.bits is not None)
+
+    def with_extras_of(self, other: "Record") -> "Record":
+        """With what another success of the cell holds beside, if both made the same predictions."""
+        if self.digest != other.digest:
+            return self
+        folds = {k: v for k, v in other.provenance.items() if k == FOLDS}
+        return replace(
+            self,
+            scores={**other.scores, **self.scores},
+            predictions=self.predictions or other.predictions,
+            bits=self.bits or other.bits,
+            provenance={**folds, **self.provenance},
+        )
 
     @cached_property
     def key(self) -> str:
@@ -90,6 +141,7 @@ class Record:
             "digest": self.digest,
             "predictions": self.predictions,
             "test_rows": self.test_rows,
+            "bits": self.bits,
             "provenance": self.provenance,
         }
         return {name: value for name, value in document.items() if value is not None}
@@ -148,8 +200,14 @@ class Record:
         counts = (self.cell.labels, self.cell.seed, *self.versions, self.test_rows or 0)
         if not all(type(number) is int and 0 <= number < 2**63 for number in counts):
             raise ValueError("labels, seed, versions and test_rows must be whole numbers")
-        if not all(0 <= self.scores[name] <= 1 for name in SCORES if name in self.scores):
-            raise ValueError(f"scores must lie between 0 and 1, got {dict(self.scores)}")
+        for name in _RANGES.keys() & self.scores.keys():
+            least, most = _RANGES[name]
+            if not least <= (score := self.scores[name]) <= most:
+                raise ValueError(f"{name} must lie between {least:g} and {most:g}, got {score}")
+        if self.bits is not None:
+            right = right_of(self.bits, self.test_rows or 0)
+            if abs(right.mean() - self.scores["accuracy"]) > 1e-9:
+                raise ValueError("the share of bits that are 1 must be the accuracy")
         if not 0 <= self.seconds < math.inf:
             raise ValueError(f"seconds must be a finite number of at least 0, got {self.seconds}")
 

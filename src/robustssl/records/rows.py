@@ -35,6 +35,7 @@ def row_of(record: Record) -> dict[str, Any]:
         "log": record.log,
         "test_rows": record.test_rows,
         "sha256": record.sha256,
+        "bits": record.bits,
     }
 
 
@@ -112,4 +113,5 @@ class Reader:
             log=row["log"],
             method=None if row["method"] is None else self._method(row["method"]),
             test_rows=row["test_rows"],
+            bits=row["bits"],
         )

@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from robustssl.method import Method
 from robustssl.records.record import SCORES
 
-SCHEMA = 4  # the number of this set of tables; `robustssl.records.migrations` knows older ones
+SCHEMA = 5  # the number of this set of tables; `robustssl.records.migrations` knows older ones
 SCORE_COLUMNS = SCORES[:4]  # scores that came later are among the others, so that old stores last
 
 tables = sa.MetaData()
@@ -67,6 +67,7 @@ records = sa.Table(
     sa.Column("method", sa.String),  # the id of a method
     sa.Column("test_rows", sa.BigInteger),
     sa.Column("sha256", sa.String(32)),  # of the record; those of older versions have none
+    sa.Column("bits", sa.String),
 )
 success = records.c.error.is_(None)
 sa.Index(

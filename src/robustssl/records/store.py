@@ -1,11 +1,14 @@
 """Where records are kept: what is done, what failed, what is stale.
 
 A store is a file (SQLite) or, for teams, a database by its URL (PostgreSQL). A cell has at most one
-success; errors are attempts beside it. The records of a group are committed together, the moment
-they exist: a process killed anywhere leaves a whole store.
+success; errors are attempts beside it. The first success stays, unless another one holds extras
+that it lacks (`Extras`): then that one takes its place, as a whole, so that all scores of a record
+are of the same models. The records of a group are committed together, the moment they exist: a
+process killed anywhere leaves a whole store.
 """
 
 import json
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +23,15 @@ from robustssl.method import Method
 from robustssl.records.database import Database, again
 from robustssl.records.frame import with_methods
 from robustssl.records.places import NoStoreError, url_of
-from robustssl.records.record import SCORES, UNREADABLE, Record
+from robustssl.records.record import (
+    CRITERIA,
+    FOLDS,
+    NO_EXTRAS,
+    SCORES,
+    UNREADABLE,
+    Extras,
+    Record,
+)
 from robustssl.records.rows import CELL, Reader, as_text, row_of, shared_provenance
 from robustssl.records.schema import (
     COUNTED_BY,
@@ -37,6 +48,10 @@ from robustssl.records.schema import (
 from robustssl.spec import spell
 
 _MANY = 1000  # records that are read at once
+_OTHERWISE = (
+    "cells whose records lacked something were run again, and some predictions differ from those "
+    "of the records that are replaced: another device, or another version of a library"
+)
 
 
 class Store(Database):
@@ -45,14 +60,37 @@ class Store(Database):
     """
 
     def add(self, record: Record) -> bool:
-        """Commit a record; False if the cell has a success already (the first one stays)."""
+        """Commit a record; False if the success that the cell has already stays."""
         return self.add_all([record]) == 1
 
     @again
     def add_all(self, records: Sequence[Record]) -> int:
-        """Commit records, all or none; how many are new. A lost connection is made again."""
+        """Commit records, all or none; how many are new, or take the place of a success that lacks
+        extras. A lost connection is made again.
+        """
         with writing(self._engine) as connection:
-            return sum(self._insert(connection, record) for record in records)
+            return sum(self._add(connection, record) for record in records)
+
+    def _add(self, connection: sa.Connection, record: Record) -> int:
+        if self._insert(connection, record):
+            return 1
+        if record.extras == NO_EXTRAS:
+            return 0
+        before = self._success(connection, record.key)
+        if record.extras.within(before.extras):
+            return 0
+        if before.digest != record.digest:
+            warnings.warn(_OTHERWISE, stacklevel=5)
+        connection.execute(records.delete().where(records.c.key == record.key, success))
+        return self._insert(connection, record.with_extras_of(before))
+
+    def _success(self, connection: sa.Connection, key: str) -> Record:
+        """The one success of a cell."""
+        names = [column.name for column in records.c]
+        query = sa.select(*self._texts(names)).where(records.c.key == key, success)
+        row = connection.execute(query).one()
+        with self._parsing():
+            return self._reader(connection).record(dict(zip(names, row, strict=True)))
 
     def _insert(self, connection: sa.Connection, record: Record) -> int:
         kept = [(provenance, shared_provenance(record))]
@@ -69,13 +107,25 @@ class Store(Database):
         added = new(records).values(row).on_conflict_do_nothing().returning(records.c.id)
         return len(connection.execute(added).all())
 
-    def done(self) -> set[str]:
-        """Keys of the cells that have a success."""
-        return self._keys(success)
+    def done(self, extras: Extras = NO_EXTRAS) -> set[str]:
+        """Keys of the cells that have a success with these extras."""
+        return self._keys(self._with(extras))
 
     def failed(self) -> set[str]:
         """Keys of the cells that have errors only."""
         return self._keys(~success) - self.done()
+
+    @again
+    def _with(self, extras: Extras) -> sa.ColumnElement[bool]:
+        """The condition of a success with extras."""
+        found: sa.ColumnElement[bool] = success
+        if extras.bits:
+            found &= records.c.bits.is_not(None)
+        if extras.criteria:
+            with self._engine.connect() as connection:
+                made = connection.execute(sa.select(provenance.c.id, provenance.c.document)).all()
+            found &= records.c.provenance.in_([id_ for id_, known in made if FOLDS in known])
+        return found
 
     @again
     def _keys(self, condition: sa.ColumnElement[bool]) -> set[str]:
@@ -100,7 +150,8 @@ class Store(Database):
         """
         for problem in self._damage():
             raise InputError(f"{self.place} is damaged: {problem}")
-        reader = self._reader()
+        with self._refusals(), self._engine.connect() as connection:
+            reader = self._reader(connection)
         for ids in self._ids():
             for row in self._rows(ids[0], ids[-1]):
                 with self._parsing():
@@ -115,12 +166,11 @@ class Store(Database):
             found = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
         return [reason for reason in found if reason != "ok"]
 
-    def _reader(self) -> Reader:
-        with self._refusals(), self._engine.connect() as connection:
-            made, described = (
-                dict(map(tuple, connection.execute(_documents(table))))
-                for table in (provenance, methods)
-            )
+    def _reader(self, connection: sa.Connection) -> Reader:
+        made, described = (
+            dict(map(tuple, connection.execute(_documents(table))))
+            for table in (provenance, methods)
+        )
         return Reader(made, described)
 
     def _ids(self) -> Iterator[Sequence[int]]:
@@ -141,7 +191,8 @@ class Store(Database):
     def problems(self) -> Iterator[str]:
         """What is wrong with the file or with a record, in a sentence each."""
         yield from (f"the file: {reason}" for reason in self._damage())
-        reader = self._reader()
+        with self._refusals(), self._engine.connect() as connection:
+            reader = self._reader(connection)
         for ids in self._ids():
             try:
                 yield from _problems(reader, self._rows(ids[0], ids[-1]))
@@ -177,17 +228,20 @@ class Store(Database):
 
     @again
     def counts(
-        self, ts: Sequence[float] | None = None, seeds: Sequence[int] | None = None
+        self,
+        ts: Sequence[float] | None = None,
+        seeds: Sequence[int] | None = None,
+        extras: Extras = NO_EXTRAS,
     ) -> pd.DataFrame:
-        """Successes by the curve and the versions they are of, counted where they lie: how many
-        `cells` (at those t and seeds), their `seconds`, what `each` of all took.
+        """Successes with these extras, by the curve and the versions they are of, counted where
+        they lie: how many `cells` (at those t and seeds), their `seconds`, what `each` of all took.
         """
         of, seconds = self._texts(COUNTED_BY), records.c.seconds
         asked: Any = sa.true()
         if ts is not None and seeds is not None:
             asked = records.c.t.in_(ts) & records.c.seed.in_(seeds)
         sums = [sa.func.sum(sa.case((asked, what), else_=0)) for what in (1, seconds)]
-        query = sa.select(*of, *sums, sa.func.avg(seconds)).where(success).group_by(*of)
+        query = sa.select(*of, *sums, sa.func.avg(seconds)).where(self._with(extras)).group_by(*of)
         with self._engine.connect() as connection:
             rows = connection.execute(query).all()
         return self._spelt(pd.DataFrame(rows, columns=[*COUNTED_BY, "cells", "seconds", "each"]))
@@ -217,7 +271,7 @@ class Store(Database):
             known = {number: Method.from_dict(found) for number, found in described.items()}
             frame["warnings"] = _decoded(frame.warnings)
             others = _decoded(frame.other_scores)
-            for name in SCORES[len(SCORE_COLUMNS) :]:
+            for name in (*SCORES[len(SCORE_COLUMNS) :], *CRITERIA):
                 frame[name] = [found.get(name, np.nan) for found in others]
             data = {number: found.get("data", {}) for number, found in made.items()}
             return with_methods(

@@ -1,7 +1,8 @@
 """The report of records: a folder with a table (markdown, csv, JSON, LaTeX) and figures."""
 
+import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -89,15 +90,21 @@ def report(
             "table.tex": latex_of(table),
             **{f"{s.name}.tex": latex_of(s.rows, s.columns) for s in sections if len(s.rows)},
         }
-        for name, text in files.items():
-            (folder / name).write_text(text, encoding="utf-8")
         with in_style(style):
             few = tasks <= MANY_TASKS
             beside = {"there": there, "detection": detected} if few else {}
             pictures = _draw(folder, table, found, beside, score, few)
+        files["table.md"] = _with_pictures(page, {path.name for path in pictures})
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot write the report to {folder}: {error.strerror}") from error
     return [*(folder / name for name in files), *pictures]
+
+
+def _with_pictures(page: str, drawn: Container[str]) -> str:
+    """The page without links to pictures that were not drawn."""
+    return re.sub(r"!\[[^]]*\]\((.+?)\)\n\n", lambda m: m[0] * (m[1] in drawn), page)
 
 
 def _sections(

@@ -26,6 +26,7 @@ from robustssl.method import Method
 from robustssl.records.catalog import data_kind
 from robustssl.records.frame import wanted
 from robustssl.records.places import shown
+from robustssl.records.record import Extras
 from robustssl.registry.searches import configurations
 from robustssl.registry.trust import UntrustedError
 from robustssl.spec import parse, spell
@@ -80,9 +81,11 @@ class Study(BaseModel):
     leaderboard's for a kind of data: table, image, text. `configurations: 16` searches: each method
     is run as it is and with 15 other settings, drawn from the space that its algorithm names.
     `exclude` leaves out what cannot be run: {algorithm: tsvm, dataset: covertype}. `parts` are
-    studies, or their names, that make up this one; t and seeds are those of the whole. `only` takes
-    a part of any study: {dataset: [wine], algorithm: [fixmatch]}. `encoder: auto` gives images and
-    texts that name no encoder a pretrained one: efficientnet_lite0 or minilm.
+    studies, or their names, that make up this one; t, seeds and what records hold are those of the
+    whole. `only` takes a part of any study: {dataset: [wine], algorithm: [fixmatch]}. `encoder:
+    auto` gives images and texts that name no encoder a pretrained one: efficientnet_lite0 or
+    minilm. Records hold scores; with `cross_validate: true` also those that need no test row, by
+    which settings may be chosen, and with `keep: bits` which test rows are right.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -95,6 +98,8 @@ class Study(BaseModel):
     datasets: Names
     labels: Annotated[list[int], BeforeValidator(_listed), Field(min_length=1)] = [5]
     configurations: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    cross_validate: bool = False
+    keep: Literal["bits"] | None = None
     total_labels: Annotated[list[int], BeforeValidator(_listed)] = []
     ts: Annotated[list[float], BeforeValidator(_listed)] = list(GRID)
     seeds: Annotated[list[int], BeforeValidator(_seeds), Field(min_length=1)] = [0, 1, 2, 3, 4]
@@ -108,7 +113,7 @@ class Study(BaseModel):
         """Collect the names of all parts into the study that they make up."""
         if not isinstance(document, dict) or not document.get("parts"):
             return document
-        kept = {"title", "parts", "ts", "seeds", "only"}
+        kept = {"title", "parts", "ts", "seeds", "only", "cross_validate", "keep"}
         if more := document.keys() - kept - {"algorithms", "environments", "datasets"}:
             raise InputError(f"a study of parts has no {min(more)} of its own")
         parts = [study(part) for part in document["parts"]]
@@ -179,6 +184,11 @@ class Study(BaseModel):
             raise InputError("give labels (per class) or total_labels, not both")
         return self
 
+    @property
+    def extras(self) -> Extras:
+        """What records of this study hold beside scores of test rows."""
+        return Extras(criteria=self.cross_validate, bits=self.keep == "bits")
+
     @field_validator("ts")
     @classmethod
     def _grid(cls, ts: list[float]) -> list[float]:
@@ -220,7 +230,9 @@ class Study(BaseModel):
         )
 
     def _is_excluded(self, algorithm: str, environments: tuple[str, str], dataset: str) -> bool:
-        names = {"algorithm": (algorithm,), "environment": environments, "dataset": (dataset,)}
+        first = registry.canonical("algorithm", self.methods[algorithm].name, self.budget)
+        algorithms = (algorithm, first)  # all configurations of a method go with the first
+        names = {"algorithm": algorithms, "environment": environments, "dataset": (dataset,)}
         return any(all(v in names[k] for k, v in pattern.items()) for pattern in self.exclude)
 
     def _per_class(self, labels: int, environment: str, dataset: str) -> int:

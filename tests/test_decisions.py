@@ -20,6 +20,7 @@ from robustssl.analysis.decisions import (
     validated,
 )
 from robustssl.analysis.density import ALIKE
+from robustssl.analysis.interval import Interval
 from robustssl.analysis.selection import select
 from robustssl.errors import InputError
 
@@ -144,6 +145,15 @@ def test_more_labels_show_more_harm_until_cross_validation_protects():
     assert harm[128].note == "identical"
     assert protected_from(table, 0.01).to_dict() == {"fixmatch": 128}
     assert np.isnan(protected_from(protection(select(frame, "cv")), 0.01)["fixmatch"])
+
+
+def test_a_rule_protects_from_a_count_only_if_it_does_at_all_larger_ones():
+    ends = {4: 0.0, 8: -0.2, 16: -0.02, 32: -0.005, 64: 0.01}
+    rows = [("vat", count, Interval(0.1, low, 0.2)) for count, low in ends.items()]
+    table = pd.DataFrame(rows, columns=["method", "labels", "gain"])
+    found = [protected_from(table, margin)["vat"] for margin in (0.01, 0.05, 0.5)]
+    assert found == [32, 16, 4]
+    assert np.isnan(protected_from(table, -0.05)["vat"])
 
 
 def test_gains_are_paired_by_seed(chosen):

@@ -73,6 +73,9 @@ def test_the_interval_is_open_where_the_curve_ends():
     found = worth_of(gains, curves, COUNTS, 4)
     assert found.high == np.inf
     assert 4 < found.low < 28
+    harmed = worth_of(gains - 0.29, curves, COUNTS, 4)
+    assert harmed.low == -np.inf
+    assert -2 < harmed.high < 0
     sure = worth_of(gains + 0.3, curves, COUNTS, 4)
     assert (sure.estimate, sure.low) == (np.inf, np.inf)
     assert str(sure) == "more than 28.0 labels a class [> 28.0, > 28.0]"

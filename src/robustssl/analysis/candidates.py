@@ -55,16 +55,16 @@ def expected(
     grids = frame.groupby(among, sort=False).t.unique()
     weights = pd.DataFrame(
         [
-            (*(place if isinstance(place, tuple) else (place,)), t, weight)
+            (*place, t, weight)
             for place, grid in grids.items()
             for t, weight in belief.weights(grid).items()
         ],
         columns=[*among, "t", "weight"],
     )
-    rows = frame[[*keys, "t", column]].merge(weights, on=[*among, "t"])
-    groups = rows.assign(product=rows[column] * rows.weight).groupby(keys)
-    found = groups.agg(value=("product", lambda x: x.sum(skipna=False)), mass=("weight", "sum"))
-    return found[found.mass > 1 - 1e-9].value
+    rows = frame[[*keys, "t", column]].dropna(subset=column).merge(weights, on=[*among, "t"])
+    groups = rows.assign(value=rows[column] * rows.weight).groupby(keys)
+    found = groups[["value", "weight"]].sum()
+    return found.value[found.weight > 1 - 1e-9]
 
 
 def _equally_many(frame: pd.DataFrame, said: list[str]) -> pd.DataFrame:

@@ -374,9 +374,10 @@ def test_bits_of_any_number_of_rows(rows):
 @pytest.mark.parametrize("wrong", ["", "AA==", "AAAA", "not base64!", "////", "////////////"])
 def test_bits_that_are_not_those_of_the_test_rows_are_refused(wrong):
     (record,) = run_group(cells("label_spreading", ts=[0.5]), Extras(bits=True))
-    text = replace(record, bits=wrong).to_json()
-    with pytest.raises(InputError, match="not a record"):
-        Record.from_json(text)
+    flipped = bits_of(np.arange(record.test_rows) > 0)
+    for bits in (wrong, flipped):
+        with pytest.raises(InputError, match="not a record"):
+            Record.from_json(replace(record, bits=bits).to_json())
 
 
 @pytest.mark.parametrize(
@@ -451,6 +452,14 @@ def test_records_that_lack_what_a_study_asks_for_are_made_again(tmp_path, study,
         assert len(store) == 8
 
 
+def test_a_plan_counts_the_folds(tmp_path, study, in_process):
+    asked = {**study, "algorithms": ["test_folds:Spy"], "ts": [0, 1], "seeds": 1}
+    for more, fits in (({}, 1), ({"cross_validate": True}, 1 + 3)):
+        Spy.seen.clear()
+        robustssl.plan({**asked, **more}, tmp_path / "s.sqlite", workers=1)
+        assert len(Spy.seen) == fits
+
+
 def test_a_store_remembers_what_its_studies_asked_for(tmp_path, study, in_process):
     place = tmp_path / "s.sqlite"
     run(study, place)
@@ -510,7 +519,7 @@ def test_the_frame_and_the_table_have_all_criteria(tmp_path, study, in_process):
     assert frame[["rankme", "agreement"]].isna().all(axis=None)
     export(place, tmp_path / "table.csv")
     assert set(CRITERIA) <= set((tmp_path / "table.csv").read_text().split("\n")[0].split(","))
-    assert len(robustssl.curves(place).to_pandas()) == 2
+    assert len(robustssl.metrics(tmp_path / "table.csv")) == 2  # a curve for each method
     with pytest.raises(InputError, match="unknown score"):
         scored(frame, "cv_log_loss")
     assert not set(SCORES) & set(CRITERIA)

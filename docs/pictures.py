@@ -15,7 +15,7 @@ from robustssl.pictures.environment import show
 from robustssl.reports.style import looks, style
 
 STUDY = {
-    "algorithms": ["supervised_kernel", "label_spreading"],
+    "algorithms": ["supervised_kernel", "label_spreading[alpha=0.2]"],  # as in reading_a_rac.md
     "environments": "feature",
     "datasets": "digits",
 }
@@ -23,7 +23,7 @@ STUDY = {
 
 def environments(folder: Path) -> None:
     """What t does to the unlabeled rows of wine."""
-    for name in ("distribution", "label", "feature"):
+    for name in ("distribution", "label", "feature", "prior"):
         with tempfile.TemporaryDirectory() as place:
             picture, *_ = show(name, "wine", Path(place) / name)
             (folder / picture.name).write_bytes(picture.read_bytes())
@@ -37,10 +37,11 @@ def anatomy(folder: Path) -> None:
     baseline, curve = (Curve(found[n].ts, found[n].scores) for n in STUDY["algorithms"])
     gain = compare.gain(curve, baseline)
     turn = compare.break_even(gain)
-    look = looks({name: name.startswith("supervised") for name in STUDY["algorithms"]})
+    names = [name.partition("[")[0] for name in STUDY["algorithms"]]
+    look = looks({name: name.startswith("supervised") for name in names})
     figure = Figure(figsize=(7.2, 3.6), layout="constrained")
     axes = figure.subplots()
-    for name, drawn in zip(STUDY["algorithms"], (baseline, curve), strict=True):
+    for name, drawn in zip(names, (baseline, curve), strict=True):
         axes.plot(drawn.ts, drawn.mean, label=name, **look[name])
         axes.fill_between(drawn.ts, *drawn.band(), color=look[name]["color"], alpha=0.12, lw=0)
     fine = np.linspace(0, 1, 501)
@@ -50,17 +51,19 @@ def anatomy(folder: Path) -> None:
     worst, level = int(curve.mean.argmin()), float(baseline.mean[0])
     axes.axvline(turn.estimate, color="#555555", lw=0.8, ls=":")
     axes.axvspan(turn.low, turn.high, color="#555555", alpha=0.08, lw=0)
+    floor = float(curve.band()[0].min()) - 0.02
     note = {"fontsize": 8, "arrowprops": {"arrowstyle": "-", "color": "#555555", "lw": 0.7}}
     start = (0, curve.mean[0])
     axes.annotate(f"Acc0 = {start[1]:.2f}", start, (0.04, 0.955), **note)
     bottom = (curve.ts[worst], curve.mean[worst])
-    axes.annotate(f"WA = {bottom[1]:.2f}", bottom, (0.86, 0.69), **note)
-    turned = (turn.estimate, 0.69)
-    axes.annotate(f"break-even t* = {turn.estimate:.2f}", turned, (0.3, 0.69), **note)
-    axes.text(0.2, 0.85, "gain: the unlabeled rows help", fontsize=8, color="#00694c")
+    axes.annotate(f"WA = {bottom[1]:.2f}", bottom, (0.9, bottom[1] - 0.03), **note)
+    turned = (turn.estimate, floor + 0.03)
+    beside = (turn.low - 0.24, floor + 0.03)
+    axes.annotate(f"break-even t* = {turn.estimate:.2f}", turned, beside, va="center", **note)
+    axes.text(0.01, 0.835, "gain: the unlabeled rows help", fontsize=8, color="#00694c")
     axes.text(0.72, 0.825, "harm", fontsize=8, color="#a34700")
     axes.text(0.01, level - 0.012, "baseline: labeled rows alone", fontsize=8, va="top")
-    axes.set(xlabel="inconsistency t", ylabel="accuracy", ylim=(0.66, 0.98), xlim=(-0.02, 1.02))
+    axes.set(xlabel="inconsistency t", ylabel="accuracy", ylim=(floor, 0.98), xlim=(-0.02, 1.02))
     axes.legend(fontsize=8, loc="upper right")
     figure.savefig(folder / "rac.png", dpi=150)
 

@@ -1,5 +1,8 @@
 """An environment of one's own says which rows are consistent, or what is done to the others.
 
+If inconsistent rows lack classes, say `paired = False` in the class: without it every row is
+replaced by one of its own class, and `check` refuses classes that are not there.
+
 cd examples
 robustssl check own_environment:LargeValues --dataset wine
 robustssl show environment own_environment:LargeValues --dataset wine

@@ -76,6 +76,7 @@ def test_method_is_a_spec():
         ("prior[labeled=tail]", "other class shares, labels with the reverse tail"),
         ("distribution[labeled=biased]", "other distribution, biased labels"),
         ("prior+feature", "other class shares and missing features"),
+        ("distribution+feature[source=a,target=b]", "a to b and missing features"),
     ],
 )
 def test_options_of_an_environment_in_words(environment, words):

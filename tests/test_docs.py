@@ -235,12 +235,14 @@ def test_no_block_is_hidden_by_its_indentation():
         assert not re.search(r"^ {4,}(?:robustssl|python|pip|import|from|make) ", text, re.M), page
 
 
-def test_the_pictures_are_made_by_the_project(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["pictures.py", str(tmp_path)])
-    runpy.run_path(str(ROOT / "docs/pictures.py"), run_name="__main__")
-    assert {p.name for p in tmp_path.iterdir()} == {
-        p.name for p in (ROOT / "docs/pictures").iterdir()
-    }
+@pytest.mark.parametrize("name", ["pictures", pytest.param("worlds", marks=pytest.mark.slow)])
+def test_the_pictures_are_made_by_the_project(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(sys, "argv", [f"{name}.py", str(tmp_path)])
+    runpy.run_path(str(ROOT / f"docs/{name}.py"), run_name="__main__")
+    there = list((ROOT / "docs" / name).iterdir())
+    assert {p.name for p in tmp_path.iterdir()} == {p.name for p in there}
+    page = (ROOT / "docs" / "worlds.md").read_text()
+    assert name == "pictures" or all(f"(worlds/{p.name})" in page for p in there)
 
 
 @pytest.fixture(scope="module")

@@ -1,17 +1,23 @@
 """Pictures of environments: every kind is drawn, and what is inconsistent is marked."""
 
 import matplotlib.colors
+import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from robustssl import InputError
 from robustssl.pictures import environment as picture
+from robustssl.pictures import panels
 from robustssl.reports.style import colours
 from robustssl.splits import prepare
 
 
 @pytest.mark.parametrize(
     ("environment", "dataset"),
-    [("label", "wine"), ("feature", "wine"), ("feature", "toy:images"), ("label", "toy:texts")],
+    [
+        *(("label", "wine"), ("feature", "wine"), ("prior", "wine"), ("feature", "toy:images")),
+        *(("prior", "toy:images"), ("feature", "toy:texts"), ("label", "toy:texts")),
+    ],
 )
 def test_every_kind_is_drawn(tmp_path, environment, dataset):
     files = picture.show(environment, dataset, tmp_path / "it", labels=3)
@@ -28,9 +34,11 @@ def test_inconsistent_images_are_framed():
 
 
 def test_with_rows_added_the_consistent_ones_stay_in_the_picture():
-    figure = picture._draw_images(prepare("toy:images", "label[mix=add]", 3, 0))
-    framed = [panel.spines["left"].get_visible() for panel in figure.axes]
-    assert framed[20:] == [True] * 5 + [False] * 5
+    prepared = prepare("toy:images", "label[mix=add]", 3, 0)
+    shown = [list(panels.examples(prepared, t, count)) for t, count in ((0.0, 5), (1.0, 10))]
+    assert [inconsistent for *_, inconsistent in shown[1]] == [True] * 5 + [False] * 5
+    for before, after in zip(shown[0], shown[1][5:], strict=True):
+        assert np.array_equal(before[0], after[0])
 
 
 def test_a_table_of_one_column_is_drawn_on_a_line(tmp_path):
@@ -49,14 +57,57 @@ def test_inconsistent_texts_are_in_colour():
         [matplotlib.colors.to_hex(text.get_color()) == colour for text in panel.texts]
         for panel in figure.axes
     ]
-    assert [sum(panel) for panel in marked] == [0, 3, 5]
+    assert [sum(panel) for panel in marked] == [0, 2, 5]
 
 
 def test_points_are_hollow_where_inconsistent():
     figure = picture._draw_points(prepare("wine", "label", 5, 0))
     hollow = [
         sum(len(c.get_offsets()) for c in panel.collections if not c.get_facecolor().size)
-        for panel in figure.axes
+        for panel in figure.axes[:3]
     ]
     n = len(prepare("wine", "label", 5, 0).pools.inconsistent)
     assert hollow == [0, (n + 1) // 2, n]
+
+
+@pytest.mark.parametrize(
+    ("environment", "dataset", "draw"),
+    [
+        ("prior", "digits", picture._draw_points),
+        ("label", "wine", picture._draw_points),
+        ("prior", "toy:images", picture._draw_images),
+        ("prior", "toy:texts", picture._draw_texts),
+    ],
+)
+def test_bars_show_the_shares_of_the_classes(environment, dataset, draw):
+    prepared = prepare(dataset, environment, 5, 0)
+    pools = prepared.pools
+    found = [panel for panel in draw(prepared).axes if panel.patches]
+    assert len(found) == 3
+    pool = {0.0: pools.consistent, 1.0: pools.inconsistent}
+    for panel, t in ((found[0], 0.0), (found[2], 1.0)):
+        bars = [bar.get_width() for bar in panel.patches]
+        filled, hollow = bars[::2], bars[1::2]
+        expected = np.bincount(pools.data.y[pool[t]], minlength=len(filled)) / len(pool[t])
+        assert np.allclose(filled if t == 0 else hollow, expected)
+        assert not any(hollow if t == 0 else filled)
+    widths = [bar.get_width() for bar in found[1].patches]
+    assert sum(widths) == pytest.approx(1)
+    assert 0.4 < sum(widths[::2]) < 0.6
+
+
+def test_classes_that_keep_their_shares_have_no_bars():
+    assert not any(
+        panel.patches for panel in picture._draw_points(prepare("wine", "distribution", 5, 0)).axes
+    )
+    assert len(picture._draw_images(prepare("toy:images", "feature", 3, 0)).axes) == 30
+
+
+def test_many_classes_have_no_names_beside_their_bars(tmp_path):
+    lines = ["a,kind", *(f"{i},{chr(97 + i % 20)}" for i in range(1200))]
+    (tmp_path / "mine.csv").write_text("\n".join(lines))
+    panel = Figure().subplots()
+    mine = f"table[path={tmp_path / 'mine.csv'},target=kind]"
+    panels.shares(panel, prepare(mine, "prior", 3, 0), 1.0)
+    assert len(panel.patches) == 2 * 20
+    assert not panel.get_yticklabels()

@@ -646,9 +646,12 @@ def test_of_many_tasks_single_ones_are_drawn_only_where_they_are_asked_for(tmp_p
                     store.add(robustssl.Record(cell, (1, 1, 1), **record))
     files = robustssl.report(tmp_path / "s.sqlite", tmp_path / "all")
     assert "rac.png" not in {file.name for file in files}
-    assert "since 2 do not fit into one" in (tmp_path / "all" / "table.md").read_text()
+    page = (tmp_path / "all" / "table.md").read_text()
+    assert "since 2 do not fit into one" in page
+    assert "rac.png" not in page
     files = robustssl.report(tmp_path / "s.sqlite", tmp_path / "one", only=["environment=label"])
     assert {"rac.png", "metrics.png"} <= {file.name for file in files}
+    assert "(rac.png)" in (tmp_path / "one" / "table.md").read_text()
     table = pd.read_csv(tmp_path / "one" / "table.csv")
     assert set(table.environment) == {"label"}
     with pytest.raises(InputError, match="there are no records that are dataset=none"):

@@ -274,6 +274,7 @@ def test_no_two_groups_of_rows_share_an_id_or_a_content(dataset, environments):
         ("prior[ratio=0.5]", "digits", "ratio must be at least 1, got 0.5"),
         ("prior[ratio=1e9]", "digits", "is too rare for its share"),
         ("distribution[labeled=biased,source=a]", "toy:tables", "a source and a target of its own"),
+        ("label[unknown=far]", "wine", "wine has one unknown class"),
         ("label[unknown=wine]", "digits", "digits is tabular and wine is tabular"),
         ("label[unknown=toy:images]", "toy:texts", "texts is text and toy:images is image"),
         ("label[unknown=bbc_new]", "toy:texts", "did you mean 'bbc_news'"),

@@ -59,7 +59,8 @@ class Task:
         else:
             words = " and ".join(_WORDS.get(part, part) for part in name.split("+"))
         if "source" in options and "target" in options:
-            words = f"{options.pop('source')} to {options.pop('target')}"
+            pair = f"{options.pop('source')} to {options.pop('target')}"
+            words = " and ".join([pair, *words.split(" and ")[1:]])
         access = options.pop("access", None)
         more = [_ACCESS[access]] if access in _ACCESS else []
         more += [_in_words(key, value) for key, value in options.items() if key not in _CAPS]

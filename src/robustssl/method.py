@@ -36,11 +36,17 @@ class Between(NamedTuple):
             return round(number)
         return float(f"{number:.3g}")
 
+    def __str__(self) -> str:
+        return f"{self.low:g} to {self.high:g}" + ", by the logarithm" * self.log
+
 
 class Shares(NamedTuple):
     """Shares of what a method has without a search, such as of the steps of its budget."""
 
     shares: tuple[float, ...]
+
+    def __str__(self) -> str:
+        return ", ".join(f"{share:g}" for share in self.shares) + " of the usual value"
 
 
 Space = Mapping[str, Between | Shares | tuple[Any, ...]]  # options and the values to search

@@ -43,7 +43,7 @@ class LabelPropagation(EncodedClassifier):
         ),
     }
     version = 2
-    space: ClassVar[Space] = {"n_neighbors": Between(3, 50, log=True)}
+    space: ClassVar[Space] = {"n_neighbors": Between(3, 50, log=True), "steps": (2, 5, 20, None)}
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         if self.n_neighbors is not None:

@@ -1,6 +1,8 @@
 """Expected accuracy when t has a density: the weights that it gives to the points of a grid."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, cast
 
@@ -8,8 +10,39 @@ import numpy as np
 import numpy.typing as npt
 
 from robustssl.analysis.interval import Array
-from robustssl.analysis.metrics import Metric
+from robustssl.analysis.metrics import Metric, check_grid
 from robustssl.errors import InputError
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What is believed about t before it is known: that it is distributed as Beta(a, b)."""
+
+    a: float = 2
+    b: float = 5
+
+    def __post_init__(self) -> None:
+        if not (0 < self.a < np.inf and 0 < self.b < np.inf):
+            raise InputError(f"a belief needs two numbers above 0, got {self.a:g} and {self.b:g}")
+
+    def __str__(self) -> str:
+        return f"Beta({self.a:g}, {self.b:g})"
+
+    def weights(self, ts: Iterable[float]) -> dict[float, float]:
+        """The weight of each point of a grid that holds 0 and 1."""
+        return _weights(self, tuple(sorted(ts)))
+
+
+BELIEF = Belief()
+ALIKE = Belief(1, 1)  # all t alike
+
+
+@lru_cache
+def _weights(belief: Belief, ts: tuple[float, ...]) -> dict[float, float]:
+    from scipy import stats
+
+    weights = hat_weights(check_grid(ts), stats.beta(belief.a, belief.b))
+    return dict(zip(ts, weights.tolist(), strict=True))
 
 
 def expected_accuracy(P: Any) -> Metric:

@@ -23,6 +23,7 @@ app = typer.Typer(
 app.command()(run.run)
 app.command()(run.status)
 app.command()(report.report)
+app.command()(report.choose)
 app.command()(report.site)
 app.command()(report.serve)
 app.command()(report.metrics)

@@ -41,6 +41,17 @@ def report(
             "environment=label; may be repeated."
         ),
     ] = None,
+    rule: Annotated[
+        str | None,
+        typer.Option(
+            help="Rule that chooses among the configurations of a search: default, transfer, cv, "
+            "cv+abstain, confidence, rankme, bnm, agreement or oracle."
+        ),
+    ] = None,
+    choices: Annotated[
+        Path | None,
+        typer.Option(help="File of the rule transfer, written by `robustssl choose`."),
+    ] = None,
 ) -> None:
     """Write tables and figures of the results in a store.
 
@@ -51,10 +62,42 @@ def report(
     from robustssl import reports
 
     files = reports.report(
-        store, folder, score=score, sort=sort, style=style, published=published, only=only or ()
+        store,
+        folder,
+        score=score,
+        sort=sort,
+        style=style,
+        published=published,
+        only=only or (),
+        rule=rule,
+        choices=choices,
     )
     say("Tables:", *(f for f in files if f.suffix in (".md", ".csv", ".json", ".tex")))
     say("Figures (also as .svg and .pdf):", *(f for f in files if f.suffix == ".png"))
+
+
+def choose(
+    store: StoreOption = DEFAULT_STORE,
+    file: Annotated[Path, typer.Option("--out", "-o", help="File to write.")] = Path(
+        "choices.json"
+    ),
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Choose on a part of the results, such as dataset=wine; repeatable."),
+    ] = None,
+) -> None:
+    """Choose settings on development tasks, for the rule transfer.
+
+    Of each method and kind of data the configuration that is best in the mean over the tasks of the
+    store, under the belief Beta(2, 5) about t. Tasks of these datasets are never ranked with it.
+    """
+    from robustssl import reports
+
+    with notes():
+        made = reports.choose(store, file, only=only or ())
+    for choice in made.made:
+        say(f"{choice.data}, {choice.method}: number {choice.configuration}, {choice.setting}")
+    say(f"Written to {file} (sha256 {made.sha256[:16]}), by {len(made.tasks)} tasks.")
 
 
 def site(

@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 
 from robustssl.cli._print import say
+from robustssl.method import Between, Shares
 from robustssl.spec import parse, spell
 
 app = typer.Typer(
-    help="Describe an algorithm, a dataset or an encoder, or draw an environment.",
+    help="Describe algorithms, datasets and encoders; draw environments.",
     no_args_is_help=True,
 )
 
@@ -35,6 +36,9 @@ def algorithm(
         say(f"preset {preset}: {spell(name, values)} (from {source})")
     for budget, values in (found.budgets or {}).items():
         say(f"budget {budget}: " + spell(name, values))
+    for option, searched in found.space.items():
+        listed = not isinstance(searched, Between | Shares)
+        say(f"search {option}: {', '.join(map(str, searched)) if listed else searched}")
     say(f"baseline: {registry.matched_baseline(name) or 'none'}")
     for kind, place in found.targets.items():
         say(f"claims: {kind} ({place})")

@@ -62,6 +62,11 @@ class Label(Environment):
         unknown = np.setdiff1d(data.y, known)
         if self.unknown is None:
             return unknown
+        if len(unknown) < 2:
+            raise InputError(
+                f"unknown={self.unknown} takes half of the unknown classes, but {data.name} has "
+                "one unknown class"
+            )
         vectors = standardised(data)
         means = np.stack([vectors[data.y == code].mean(0) for code in np.unique(data.y)])
         nearest = cdist(means[unknown], means[known]).min(1)

@@ -1,10 +1,11 @@
 """The one tidy frame: a row for each record, wherever records are kept; and which versions count.
 
 Of the cell: key, algorithm (spelt with its params), environment, dataset, labels, t, seed. Of the
-method, as the record says it: method (its name), budget, family, supervised, baseline. Of the data:
-drawn (the name by which rows are drawn), data (their kind). Of the run: the scores, the criteria by
-which settings may be chosen, test_rows, seconds, error, warnings, log, digest (of the predictions)
-and versions (of algorithm, environment and dataset).
+method, as the record says it: method (its name), budget, family, supervised, baseline,
+configuration (its number in a search, 0 where there was none). Of the data: drawn (the name by
+which rows are drawn), data (their kind). Of the run: the scores, the criteria by which settings may
+be chosen, test_rows, seconds, error, warnings, log, digest (of the predictions) and versions (of
+algorithm, environment and dataset).
 """
 
 import warnings
@@ -59,6 +60,7 @@ def with_methods(
     for name in METHOD:
         values = [getattr(method, name) for method in described]
         frame["method" if name == "name" else name] = pd.Series(values, frame.index, dtype=object)
+    frame["configuration"] = [method.configuration or 0 for method in described]
     known = {spec: (parse(spec)[0], catalog.data_kind(spec)) for spec in frame.dataset.unique()}
     pairs = list(zip(frame.dataset.tolist(), data, strict=True))
     frame["drawn"] = [said.get("name", known[spec][0]) for spec, said in pairs]

@@ -1,6 +1,7 @@
 """Reports: from records to tables and figures."""
 
+from robustssl.reports.choosing import choose
 from robustssl.reports.folder import report
 from robustssl.reports.notebook import curves
 
-__all__ = ["curves", "report"]
+__all__ = ["choose", "curves", "report"]

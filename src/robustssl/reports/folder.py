@@ -1,13 +1,16 @@
 """The report of records: a folder with a table (markdown, csv, JSON, LaTeX) and figures."""
 
+import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from robustssl.analysis.beside import with_score
+from robustssl.analysis.choices import Choices
 from robustssl.analysis.curves import KeyedCurve, curves
+from robustssl.analysis.selection import select
 from robustssl.analysis.table import study_table
 from robustssl.errors import InputError, unknown
 from robustssl.records import catalog
@@ -16,6 +19,7 @@ from robustssl.records.frame import failures, part, scored, successes, with_vers
 from robustssl.records.places import shown
 from robustssl.records.results import read
 from robustssl.records.sheets import csv_of
+from robustssl.reports.choosing import choosing_sections
 from robustssl.reports.columns import METRICS
 from robustssl.reports.curve_figures import draw_curves, draw_gains
 from robustssl.reports.latex import latex_of
@@ -44,6 +48,8 @@ def report(
     style: str | Path | None = None,
     published: str | Path | None = None,
     only: Sequence[str] = (),
+    rule: str | None = None,
+    choices: str | Path | None = None,
 ) -> list[Path]:
     """Write the report of a store, or of a file or folder of records, into a folder; returns the
     files written.
@@ -52,13 +58,18 @@ def report(
     accuracy. `only` takes a part of the records, by words such as dataset=wine. Figures with a
     panel for each task are left out, with a note, where there are too many. Rows are sorted by a
     metric. `style` is a style file of matplotlib that goes over the project's; `published` a file
-    or folder of reported results to lay beside the measured ones.
+    or folder of reported results to lay beside the measured ones. `rule` chooses among the
+    configurations of a search (`default` if there are any); `choices` is the file of transfer's.
     """
     frame = with_versions(part(read_frame(store), only))
-    good = successes(frame)
+    good = searched = successes(frame)
+    made = None if choices is None else Choices.read(choices)
+    if rule is None and searched.configuration.any():
+        rule = "default"
     asked, score = score, score or catalog.shared_score(good.environment.unique())
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
+        good = good if rule is None else select(good, rule, choices=made)
         found = curves(scored(good, score))
         if not found:
             raise InputError(
@@ -71,6 +82,8 @@ def report(
     there = _curves_of(good, THERE) if score != THERE else []
     table = with_score(table, there, THERE) if there else table
     sections = _sections(table, found, detected, score)
+    if rule is not None:
+        sections += choosing_sections(searched, good, rule, made)
     notes = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
     tasks = len({curve.task for curve in found})
     if tasks > MANY_TASKS:
@@ -89,15 +102,21 @@ def report(
             "table.tex": latex_of(table),
             **{f"{s.name}.tex": latex_of(s.rows, s.columns) for s in sections if len(s.rows)},
         }
-        for name, text in files.items():
-            (folder / name).write_text(text, encoding="utf-8")
         with in_style(style):
             few = tasks <= MANY_TASKS
             beside = {"there": there, "detection": detected} if few else {}
             pictures = _draw(folder, table, found, beside, score, few)
+        files["table.md"] = _with_pictures(page, {path.name for path in pictures})
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot write the report to {folder}: {error.strerror}") from error
     return [*(folder / name for name in files), *pictures]
+
+
+def _with_pictures(page: str, drawn: Container[str]) -> str:
+    """The page without links to pictures that were not drawn."""
+    return re.sub(r"!\[[^]]*\]\((.+?)\)\n\n", lambda m: m[0] * (m[1] in drawn), page)
 
 
 def _sections(

@@ -54,16 +54,18 @@ def page_of(
     ]
     parts += _tables(table, shown_columns, "##")
     for section in sections:
-        parts += [section.text, *_tables(section.rows, section.columns, "###")]
+        parts.append(section.text)
+        if len(section.rows):
+            parts += _tables(section.rows, section.columns, "###")
     if len(reported):
-        parts += [_PUBLISHED, _written(reported.map(show)), ""]
+        parts += [_PUBLISHED, written(reported.map(show)), ""]
     if notes:
         lines = (" ".join(note.split()) for note in notes)
         parts += ["## Notes\n", *(f"- {html.escape(line, quote=False)}" for line in lines), ""]
     return printable("\n".join(parts))
 
 
-def _written(table: pd.DataFrame) -> str:
+def written(table: pd.DataFrame) -> str:
     """A table of texts, whose cells end at no | of theirs."""
     cells = table.map(lambda text: text.replace("|", r"\|"))
     return str(tabulate(cells, headers="keys", tablefmt="github", **AS_IS))
@@ -74,7 +76,7 @@ def _tables(table: pd.DataFrame, columns: Any, heading: str) -> Iterator[str]:
     for task, rows in table.groupby(TASK, dropna=False):
         yield f"{heading} {html.escape(task_in_words(task), quote=False)}\n"
         rows = rows.assign(method=[html.escape(name, quote=False) for name in rows.method])
-        yield _written(columns(rows))
+        yield written(columns(rows))
         yield ""
 
 

@@ -230,7 +230,9 @@ class Study(BaseModel):
         )
 
     def _is_excluded(self, algorithm: str, environments: tuple[str, str], dataset: str) -> bool:
-        names = {"algorithm": (algorithm,), "environment": environments, "dataset": (dataset,)}
+        first = registry.canonical("algorithm", self.methods[algorithm].name, self.budget)
+        algorithms = (algorithm, first)  # all configurations of a method go with the first
+        names = {"algorithm": algorithms, "environment": environments, "dataset": (dataset,)}
         return any(all(v in names[k] for k, v in pattern.items()) for pattern in self.exclude)
 
     def _per_class(self, labels: int, environment: str, dataset: str) -> int:

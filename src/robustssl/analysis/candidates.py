@@ -1,0 +1,114 @@
+"""What a rule may choose among, so that all methods have equal tries; and expectations over t."""
+
+import pandas as pd
+
+from robustssl.analysis.density import Belief
+from robustssl.cell import Task
+from robustssl.errors import InputError
+from robustssl.records.frame import CURVE
+
+PLACE = CURVE[1:]  # a task
+CELL = [*PLACE, "t", "seed"]
+ONE = ["method", *CELL]  # what a rule leaves one record of
+_MINE = ["method", *PLACE]
+
+
+def candidates(frame: pd.DataFrame, scores: tuple[str, ...] = ()) -> tuple[pd.DataFrame, list[str]]:
+    """The records that a rule may choose among, and in words what was left out.
+
+    On a task all methods that were searched have as many configurations as the one that has the
+    fewest, those of the lowest numbers. The t and seeds of a method on a task are those that most
+    of its configurations have; a configuration that lacks one of them, or a score there, is no
+    candidate.
+    """
+    check_single(frame)
+    said: list[str] = []
+    for step in (_equally_many, lambda part, told: _with(part, scores, told), _shared, _whole):
+        frame = step(frame, said)
+    return frame, said
+
+
+def check_single(frame: pd.DataFrame) -> None:
+    """Refuses two records of one configuration in one cell."""
+    twice = frame[frame.duplicated([*ONE, "configuration"])]
+    if len(twice):
+        first = twice.iloc[0]
+        raise InputError(
+            f"configuration {first.configuration} of {first.method} has two records on "
+            f"{task_of(first)} for one t and seed: settings are chosen among the records of one "
+            "budget and of one version"
+        )
+
+
+def task_of(row: "pd.Series") -> str:
+    """The task of a row, in words."""
+    return Task(row.environment, row.dataset, int(row.labels)).name
+
+
+def expected(
+    frame: pd.DataFrame, keys: list[str], belief: Belief, column: str = "accuracy"
+) -> "pd.Series":
+    """A column's expectation over t for each group of rows that the keys (with `seed`) tell apart;
+    a group that lacks a t which others of its task have is left out.
+    """
+    among = [key for key in keys if key not in ("seed", "configuration")]
+    grids = frame.groupby(among, sort=False).t.unique()
+    weights = pd.DataFrame(
+        [
+            (*place, t, weight)
+            for place, grid in grids.items()
+            for t, weight in belief.weights(grid).items()
+        ],
+        columns=[*among, "t", "weight"],
+    )
+    rows = frame[[*keys, "t", column]].dropna(subset=column).merge(weights, on=[*among, "t"])
+    groups = rows.assign(value=rows[column] * rows.weight).groupby(keys)
+    found = groups[["value", "weight"]].sum()
+    return found.value[found.weight > 1 - 1e-9]
+
+
+def _equally_many(frame: pd.DataFrame, said: list[str]) -> pd.DataFrame:
+    have = frame.groupby(_MINE).configuration.nunique().rename("have")
+    least = have[have > 1].groupby(PLACE).min().rename("least")
+    rows = frame[[*_MINE, "configuration"]].join(have, on=_MINE).join(least, on=PLACE)
+    place = rows.groupby(_MINE).configuration.rank("dense")
+    spare = place > rows.least
+    for _, row in rows[spare].drop_duplicates(_MINE).iterrows():
+        said.append(
+            f"{row.method} on {task_of(row)}: {row.least:g} of {row.have} configurations, as many "
+            "as all methods have"
+        )
+    return frame[~spare]
+
+
+def _with(frame: pd.DataFrame, scores: tuple[str, ...], said: list[str]) -> pd.DataFrame:
+    known = frame.reindex(columns=[*scores]).notna()
+    for score in scores:
+        for method, has in known[score].groupby(frame.method):
+            if not has.all():
+                lacking = "no record has" if not has.any() else f"{(~has).sum()} records lack"
+                said.append(f"{method}: {lacking} the score {score}")
+    return frame[known.all(axis=1)]
+
+
+def _shared(frame: pd.DataFrame, said: list[str]) -> pd.DataFrame:
+    of = frame.groupby(_MINE).configuration.transform("nunique")
+    rare = frame.groupby(ONE).configuration.transform("nunique") * 2 <= of
+    for _, row in frame[rare].drop_duplicates(_MINE).iterrows():
+        said.append(
+            f"{row.method} on {task_of(row)}: t and seeds that most of its configurations lack are "
+            "left out"
+        )
+    return frame[~rare]
+
+
+def _whole(frame: pd.DataFrame, said: list[str]) -> pd.DataFrame:
+    cells = frame[ONE].drop_duplicates().groupby(_MINE).size().rename("cells")
+    rows = frame.join(cells, on=_MINE)
+    has = frame.groupby([*_MINE, "configuration"]).t.transform("size")
+    for _, row in rows[has < rows.cells].drop_duplicates([*_MINE, "configuration"]).iterrows():
+        said.append(
+            f"{row.method} on {task_of(row)}: configuration {row.configuration} lacks some of "
+            f"{row.cells} t and seeds and is no candidate"
+        )
+    return frame[has == rows.cells]

@@ -1,13 +1,16 @@
 """Reports of a search: a rule is a report, and never a run."""
 
+import numpy as np
 import pandas as pd
 import pytest
+from searched import noise, searched
 from typer.testing import CliRunner
 
 import robustssl
 from robustssl import InputError
 from robustssl.analysis.rules import able, side_by_side, tiers
 from robustssl.analysis.selection import select
+from robustssl.analysis.worth import worth
 from robustssl.cli import app
 from robustssl.records.frame import successes, with_versions
 from robustssl.reports import choose
@@ -90,6 +93,53 @@ def test_methods_that_differ_surely_are_in_different_tiers(frame):
         accuracy=chosen.accuracy - 0.5 * (chosen.algorithm == "supervised_logistic")
     )
     assert tiers(worse) == [["self_training"], ["supervised_logistic"]]
+
+
+def test_a_method_that_hides_a_t_is_in_no_tier_and_has_no_worth():
+    def scores(method, t, seed, **cell):
+        sinks = 0.9 - 0.8 * min(t, 0.5) if method == "vat" else 0.8 - 0.2 * t
+        return {"accuracy": sinks + 0.01 * noise(method, seed)}
+
+    frame = searched(scores, methods=("fixmatch", "vat"), labels=(2, 4), configurations=1)
+    whole, hidden = (select(f, "default") for f in (frame, frame[~hides(frame)]))
+    assert tiers(whole)[-1] == ["vat"]
+    assert "vat" not in {name for tier in tiers(hidden) for name in tier}
+    assert "vat" in {*worth(whole).method}
+    assert "vat" not in {*worth(hidden).method}
+
+
+def hides(frame):
+    return (frame.method == "vat") & (frame.t == 0.5)
+
+
+def test_methods_without_a_common_task_are_not_told_to_be_alike(frame):
+    chosen = select(frame, "default")
+    one = (chosen.method == "self_training") == (chosen.labels == 2)
+    assert tiers(chosen[one]) == []
+
+
+def test_a_score_of_one_method_or_a_lone_seed_takes_no_other_rule_away(frame):
+    every = {*able(frame)}
+    lone = frame.assign(rankme=np.where(frame.method == "self_training", 2.0, np.nan))
+    assert {*able(lone)} == every
+    assert {*able(frame[frame.seed == 0])} == every - {"oracle"}
+    no_baseline = frame[frame.method == "self_training"]
+    rules = able(no_baseline)
+    assert {*rules} == every - {"cv+abstain"}
+    table, _ = side_by_side(no_baseline, rules)
+    assert table.gain.isna().all()
+    assert all(value.high <= 1 for value in side_by_side(frame, able(frame))[0].accuracy)
+
+
+def test_the_oracle_has_no_rank_anywhere(store, tmp_path):
+    files = robustssl.report(store, tmp_path / "r", rule="oracle")
+    table = pd.read_csv(tmp_path / "r" / "table.csv")
+    assert table["rank"].isna().all()
+    assert table.best.isna().all()
+    assert "ranks.png" not in {file.name for file in files}
+    page = (tmp_path / "r" / "table.md").read_text()
+    assert "saw test rows: no rank" in page
+    assert "nan was not run" not in page
 
 
 def test_transfer_is_chosen_on_some_datasets_and_ranked_on_others(store, tmp_path):

@@ -274,7 +274,55 @@ def test_a_method_that_was_not_searched_takes_no_tries_from_others():
         searched(random_scores, methods=("fixmatch", "tsvm"), configurations=many)
     )
     assert found[found.method == "fixmatch"].configuration.nunique() == 4
-    assert said == []
+    assert [one.partition(": ")[::2] for one in said] == [
+        ("tsvm on wine, unknown classes, 4 labels a class", "one try, where others have 4")
+    ]
+
+
+def test_numbers_that_are_lacking_or_below_0_are_no_further_tries():
+    frame = searched(random_scores, methods=("fixmatch", "vat"), configurations=16)
+    vat = frame.method == "vat"
+    picked = frame[~vat | frame.configuration.isin([0, 7, 9, 12])]
+    below = frame.assign(configuration=frame.configuration.where(~vat, -frame.configuration))
+    for cheating in (picked, below):
+        found, said = candidates(cheating)
+        assert any("vat on wine" in one and ": 1 of" in one for one in said)
+        assert {*found[found.method == "vat"].configuration} == {0}
+
+
+@pytest.mark.parametrize("rule", ["default", "cv", "cv+abstain", "oracle"])
+def test_a_configuration_is_one_setting_and_a_method_has_one_other_baseline(frame, rule):
+    vat, late = frame.method == "vat", frame.t == 1
+    other = frame.assign(algorithm=frame.algorithm.mask(vat & late, "vat[rate=9]"))
+    with pytest.raises(InputError, match="two settings of one configuration"):
+        select(other, rule)
+    other = frame.assign(baseline=frame.baseline.mask(vat & late, "fixmatch"))
+    with pytest.raises(InputError, match="two baselines"):
+        select(other, rule)
+    other = frame.assign(baseline=frame.baseline.mask(vat, "vat"))
+    with pytest.raises(InputError, match="itself as its baseline"):
+        select(other, rule)
+
+
+def test_a_baseline_that_is_not_known_stays_unknown(frame):
+    found = select(frame, "cv")
+    assert all(name is None for name in found[found.method == "supervised_net"].baseline)
+
+
+def test_a_development_task_is_known_by_its_name_whatever_its_rows_are_called(choices):
+    renamed = development().assign(drawn="other")
+    assert choices.ranked(renamed).empty
+    with pytest.raises(InputError, match="never ranked"):
+        select(renamed, "transfer", choices=choices)
+
+
+def test_development_tasks_of_its_own_give_a_method_no_more_tries():
+    frame = development(methods=("fixmatch", "vat"), configurations=16)
+    own = (frame.method == "vat") & (frame.dataset == "iris")
+    others = (frame.method != "vat") & (frame.dataset != "iris") & (frame.configuration < 4)
+    with pytest.warns(UserWarning, match="vat: 4 of 16 configurations"):
+        made = choose(frame[own | others])
+    assert {choice.tries for choice in made.made} == {4}
 
 
 def test_rules_are_compared_on_what_all_of_them_have(frame, choices):

@@ -103,6 +103,13 @@ def test_the_median_over_tasks_knows_what_curves_do_not_tell():
     assert str(median([more, Labels(50), Labels(60)])) == "more than 50.0 labels a class"
     assert median([less, Labels(2), more]).estimate == 2
     assert str(median([less, more])) == "n/a"
+    harms = [Labels(-np.inf, least=0), Labels(-2.9), Labels(-1.8)]
+    assert str(median(harms)) == "more than 1.8 labels a class thrown away"
+    assert str(median([Labels(-2), more])) == "more than 4.0 labels a class"
+    assert str(median([Labels(-20), more])) == "n/a"
+    assert str(median([Labels(-2.9), harms[0], Labels(3)])) == "n/a"  # from -2.9 to 0
+    unsure = Labels(-np.inf, -np.inf, 6.9, least=0, most=9)
+    assert str(unsure) == "a harm beyond the learning curve [< 0.0, 6.9]"
     with pytest.raises(InputError, match="no common median"):
         median([Labels(1), Labels(1, a_class=False)])
 

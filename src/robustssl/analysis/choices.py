@@ -76,13 +76,18 @@ class Choices:
 
     def ranked(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The records of other datasets than those that the choices were made on."""
-        return frame[~frame.drawn.isin(self.datasets)]
+        return frame[~self._seen(frame)]
+
+    def _seen(self, frame: pd.DataFrame) -> "pd.Series":
+        """Which records are of those datasets, by the names of their rows or of their tasks."""
+        named = frame.dataset.isin([task.dataset for task in self.tasks])
+        return frame.drawn.isin(self.datasets) | named
 
     def applied(self, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         """The records of the chosen configurations, and in words what is lacking; a frame
         with tasks of datasets that the choices were made on is refused.
         """
-        seen = sorted({*frame.drawn} & {*self.datasets})
+        seen = sorted(frame[self._seen(frame)].drawn.unique())
         if seen:
             raise InputError(
                 f"settings were chosen on {', '.join(seen)}, so tasks of it are never ranked by "
@@ -114,7 +119,7 @@ def choose(frame: pd.DataFrame, belief: Belief = BELIEF) -> Choices:
     _check_settings(frame)
     by_seed = expected(frame, [*_SETTING, *PLACE, "seed"], belief)
     table = by_seed.groupby([*_SETTING, *PLACE]).mean().unstack(PLACE)
-    made = []
+    wholes = {}
     for (data, method), mine in table.groupby(level=["data", "method"]):
         mine = mine.droplevel(["data", "method"]).dropna(axis=1, how="all")
         whole = mine.dropna()
@@ -125,6 +130,14 @@ def choose(frame: pd.DataFrame, belief: Belief = BELIEF) -> Choices:
         if whole.empty:
             said.append(f"{method}: no configuration has all of its development tasks")
             continue
+        wholes[data, method] = whole
+    made = []
+    for (data, method), whole in wholes.items():
+        tries = [len(other) for (kind, _), other in wholes.items() if kind == data]
+        least = min((many for many in tries if many > 1), default=1)
+        if len(whole) > least:  # its development tasks are not those of all methods
+            said.append(f"{method}: {least} of {len(whole)} configurations on {data} data")
+            whole = whole[:least]
         same = (frame.data == data) & (frame.method == method)
         specs = frame[same].groupby("configuration").algorithm.first()
         made.append(_choice(str(data), str(method), whole, specs))

@@ -99,7 +99,12 @@ def regrets(
     return table.assign(drawn=table.dataset.map(drawn))
 
 
-def over(table: pd.DataFrame, by: Sequence[str], column: str = "regret") -> pd.DataFrame:
+def over(
+    table: pd.DataFrame,
+    by: Sequence[str],
+    column: str = "regret",
+    bounds: tuple[float, float] = (-np.inf, np.inf),
+) -> pd.DataFrame:
     """The mean over tasks of a column with values by task and seed, with its interval, for each
     group: by ["entrant"], or ["entrant", "labels"]. Values that are `identical` say so.
     """
@@ -111,7 +116,7 @@ def over(table: pd.DataFrame, by: Sequence[str], column: str = "regret") -> pd.D
                 difference=True, identical=bool("identical" in task and task.identical.all())
             )
             parts.append(Part(str(drawn), tuple(task.seed), task[column].to_numpy(), ties))
-        rows.append((*key, len(parts), over_tasks(parts)))
+        rows.append((*key, len(parts), over_tasks(parts, bounds=bounds)))
     return pd.DataFrame(rows, columns=[*by, "tasks", column])
 
 

@@ -47,10 +47,10 @@ class Labels:
             return "n/a"
         if self.is_censored:
             end = self.most if self.estimate > 0 else -self.least
-            if end == 0:
-                return f"a {'gain' if self.estimate > 0 else 'harm'} beyond the learning curve"
             text = f"more than {self._write(end)} {unit}"
             text += "" if self.estimate > 0 else " thrown away"
+            if end == 0:
+                text = f"a {'gain' if self.estimate > 0 else 'harm'} beyond the learning curve"
         else:
             text = f"{self._write(self.estimate, '+')} {unit}"
         if np.isnan(self.low):
@@ -69,7 +69,8 @@ class Labels:
 
 def median(found: Sequence[Labels]) -> Labels:
     """The median over tasks. Where a curve ended before it reached the score, what is known: that
-    the median is more than a number, or that more than a number is thrown away, or nothing.
+    the median is a gain of more than a number, or that more than a number is thrown away, or
+    nothing.
     """
     if not found:
         raise InputError("a median over tasks needs at least one task")
@@ -80,9 +81,10 @@ def median(found: Sequence[Labels]) -> Labels:
     a_class = found[0].a_class
     if low == high:
         return Labels(low, a_class=a_class)
-    if low > -np.inf:
+    if low > 0 or (low, high) == (0, np.inf):
         return Labels(np.inf, most=low, a_class=a_class)
-    return Labels(-np.inf if high < np.inf else np.nan, least=high, a_class=a_class)
+    harm = high < 0 or (low, high) == (-np.inf, 0)
+    return Labels(-np.inf if harm else np.nan, least=high, a_class=a_class)
 
 
 def _middle(ends: list[float]) -> float:

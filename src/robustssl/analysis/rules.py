@@ -1,5 +1,6 @@
 """Rules side by side: what each method comes to under each rule, and which cannot be told apart."""
 
+import warnings
 from collections.abc import Sequence
 
 import pandas as pd
@@ -7,20 +8,30 @@ import pandas as pd
 from robustssl.analysis.candidates import PLACE, expected
 from robustssl.analysis.choices import Choices
 from robustssl.analysis.decisions import gains, over
-from robustssl.analysis.density import BELIEF, Belief
+from robustssl.analysis.density import ALIKE, BELIEF, Belief
 from robustssl.analysis.selection import NEEDS, common, select
+from robustssl.errors import InputError
 
 
 def able(frame: pd.DataFrame, choices: Choices | None = None) -> list[str]:
-    """The rules that the records allow: those whose scores some method has on all of its records,
-    and transfer if there are choices.
+    """The rules that the records allow: those that can choose of most methods, and transfer if
+    there are choices.
     """
-    found = []
-    for rule, needs in NEEDS.items():
-        has = all(score in frame and frame[score].notna().any() for score in needs)
-        if has and (rule != "transfer" or choices is not None):
-            found.append(rule)
-    return found
+    return [
+        rule
+        for rule in NEEDS
+        if (choices is not None if rule == "transfer" else _can_choose(frame, rule))
+    ]
+
+
+def _can_choose(frame: pd.DataFrame, rule: str) -> bool:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            chosen = select(frame, rule)
+        except InputError:
+            return False
+    return bool(chosen.method.nunique() * 2 > frame.method.nunique())
 
 
 def side_by_side(
@@ -37,13 +48,15 @@ def side_by_side(
     parts = []
     for rule in rules:
         chosen = select(shared, rule, choices=choices, belief=belief)
-        table = over(_scores(chosen, belief), ["method"], "accuracy")
-        alike = over(_scores(chosen, Belief(1, 1)), ["method"], "accuracy").set_index("method")
+        table, alike = (
+            over(_scores(chosen, about_t), ["method"], "accuracy", bounds=(0, 1))
+            for about_t in (belief, ALIKE)
+        )
         gain = over(gains(chosen, belief), ["method"], "gain").set_index("method")
         parts.append(
             table.assign(
                 rule=rule,
-                alike=table.method.map(alike.accuracy),
+                alike=table.method.map(alike.set_index("method").accuracy),
                 gain=table.method.map(gain.gain),
             )
         )
@@ -59,10 +72,14 @@ def _scores(chosen: pd.DataFrame, belief: Belief) -> pd.DataFrame:
 
 def tiers(chosen: pd.DataFrame, belief: Belief = BELIEF) -> list[list[str]]:
     """Methods in tiers, the best first: a tier holds the best method that is left and those whose
-    difference from it has an interval that holds 0, over the tasks that all methods have.
+    difference from it has an interval that holds 0, over the tasks and seeds that most methods
+    have; a method that lacks one of them is in none.
     """
     scores = _scores(chosen, belief).set_index(["method", *PLACE, "seed"]).accuracy
-    table = scores.unstack("method").dropna()
+    table = scores.unstack("method")
+    table = table[table.notna().sum(axis=1) * 2 > table.shape[1]].dropna(axis=1)
+    if table.empty:
+        return []
     drawn = chosen.drop_duplicates("dataset").set_index("dataset").drawn
     left, found = table.mean().sort_values(ascending=False, kind="stable").index.tolist(), []
     while left:

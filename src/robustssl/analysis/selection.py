@@ -50,7 +50,9 @@ def select(
     return chosen.assign(
         setting=chosen.algorithm,
         algorithm=chosen.method,
-        baseline=[names.get(spec, spec) for spec in chosen.baseline],
+        baseline=pd.Series(
+            [names.get(spec, spec) for spec in chosen.baseline], chosen.index, dtype=object
+        ),
         rule=rule,
         ranked=rule not in UNRANKED,
         tied=chosen.get("tied", False),

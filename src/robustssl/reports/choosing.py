@@ -34,7 +34,8 @@ same rule chose it. The oracle saw test rows: it is a mark of what is left to ga
 """
 
 _TIERS = """\
-Methods of one tier cannot be told apart from the best of it (under {rule}): {tiers}.
+Methods of one tier cannot be told apart from the best of it (under {rule}); one that lacks a task,
+t or seed that most have is in none: {tiers}.
 """
 
 _ACCOUNT = """\
@@ -94,7 +95,11 @@ def _rules(
     rules = able(searched, choices)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # `said` tells what was left out
-        table, said = side_by_side(searched, rules, choices)
+        try:
+            table, said = side_by_side(searched, rules, choices)
+        except InputError as error:
+            yield f"Not known: {error}.\n"
+            return
     texts = [
         f"{row.accuracy:.3f}" + ("" if pd.isna(row.gain) else f" ({row.gain:+.3f})")
         for row in table.itertuples()
@@ -102,18 +107,18 @@ def _rules(
     wide = table.assign(text=texts).pivot(index="method", columns="rule", values="text")
     yield written(wide[[r for r in rules if r in wide]].fillna("n/a").reset_index())
     yield ""
-    if rule not in UNRANKED:
-        names = "; ".join(f"{n}: {', '.join(tier)}" for n, tier in enumerate(tiers(chosen), 1))
+    if rule not in UNRANKED and (found := tiers(chosen)):
+        names = "; ".join(f"{n}: {', '.join(tier)}" for n, tier in enumerate(found, 1))
         yield _TIERS.format(rule=rule, tiers=names)
     yield from (f"- {sentence}" for sentence in said)
-    if "cv" in rules:
-        yield from _account(searched)
+    if folds := [name for name in ("cv", "cv+abstain") if name in rules]:
+        yield from _account(searched, folds)
 
 
-def _account(searched: pd.DataFrame) -> Iterator[str]:
+def _account(searched: pd.DataFrame, rules: Sequence[str]) -> Iterator[str]:
     yield _ACCOUNT
     parts = []
-    for rule in ("cv", "cv+abstain"):
+    for rule in rules:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             found = account(select(searched, rule)).assign(rule=rule)

@@ -5,12 +5,13 @@ import warnings
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from robustssl.analysis.beside import with_score
 from robustssl.analysis.choices import Choices
 from robustssl.analysis.curves import KeyedCurve, curves
-from robustssl.analysis.selection import select
+from robustssl.analysis.selection import UNRANKED, select
 from robustssl.analysis.table import study_table
 from robustssl.errors import InputError, unknown
 from robustssl.records import catalog
@@ -76,6 +77,8 @@ def report(
                 f"{shown(store)} holds no scores to report; `robustssl status` tells why"
             )
         table = _sorted(study_table(found), sort)
+        if rule in UNRANKED:
+            table = table.assign(rank=np.nan, best=None, incomplete="saw test rows: no rank")
         table = table if asked else _with_first_scores(table, good, score)
         reported = beside_reported(table, read(published)) if published else pd.DataFrame()
     detected = _curves_of(good, "detection") if score != "detection" else []
@@ -105,7 +108,7 @@ def report(
         with in_style(style):
             few = tasks <= MANY_TASKS
             beside = {"there": there, "detection": detected} if few else {}
-            pictures = _draw(folder, table, found, beside, score, few)
+            pictures = _draw(folder, table, found, beside, score, few, rule not in UNRANKED)
         files["table.md"] = _with_pictures(page, {path.name for path in pictures})
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")
@@ -137,13 +140,14 @@ def _draw(
     beside: Mapping[str, Sequence[KeyedCurve]],
     score: str,
     of_tasks: bool,
+    ranked: bool,
 ) -> list[Path]:
     seconds = pd.DataFrame([(c.name, c.seconds) for c in found]).groupby(0)[1].mean().to_dict()
     drawn = {
         "rac": draw_curves([c for c in found if c.is_whole], score) if of_tasks else None,
         "gain": draw_gains(found) if of_tasks else None,
         "metrics": draw_metrics(table) if of_tasks else None,
-        "ranks": draw_ranks(table),
+        "ranks": draw_ranks(table) if ranked else None,
         "map": draw_map(table),
         "cost": draw_cost(table, seconds),
         **{name: draw_curves(part, SCORE_OF[name]) for name, part in beside.items() if part},

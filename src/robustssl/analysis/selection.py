@@ -49,7 +49,9 @@ def select(
     return chosen.assign(
         setting=chosen.algorithm,
         algorithm=chosen.method,
-        baseline=[names.get(spec, spec) for spec in chosen.baseline],
+        baseline=pd.Series(  # of objects, in which None stays None
+            [names.get(spec, spec) for spec in chosen.baseline], chosen.index, dtype=object
+        ),
         rule=rule,
         ranked=rule not in UNRANKED,
         tied=chosen.get("tied", False),

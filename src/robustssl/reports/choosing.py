@@ -129,7 +129,8 @@ def _rules(
 ) -> pd.DataFrame:
     """What each method comes to under each rule; what was left out for that is added to `said`."""
     if choices is not None and searched.drawn.isin(choices.datasets).any():
-        said.append(f"settings of transfer were chosen on {', '.join(choices.datasets)}: left out")
+        seen = ", ".join(choices.datasets)
+        said.append(f"tasks of {seen} are left out: settings of transfer were chosen on them")
         searched = choices.ranked(searched)
     table, left_out = side_by_side(searched, rules, choices)
     said += left_out

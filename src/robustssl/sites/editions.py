@@ -20,7 +20,7 @@ _FIRST = "default"
 _CHOOSES = {
     "default": "each method has its default settings",
     "transfer": "each method has, for a kind of data, the settings that are best on tasks of other "
-    "datasets, which have no place here",
+    "datasets",
     "cv": "for each task, t and seed, the settings of the best accuracy on labeled rows out of "
     "fold",
     "cv+abstain": "as by cv, but with the settings of its baseline among those to choose from",

@@ -50,7 +50,7 @@ def select(
     return chosen.assign(
         setting=chosen.algorithm,
         algorithm=chosen.method,
-        baseline=pd.Series(
+        baseline=pd.Series(  # of objects, in which None stays None
             [names.get(spec, spec) for spec in chosen.baseline], chosen.index, dtype=object
         ),
         rule=rule,

@@ -103,15 +103,20 @@ def choose(
 def site(
     folder: Annotated[Path, typer.Argument(help="Folder to write.")] = Path("site"),
     store: StoreOption = DEFAULT_STORE,
+    choices: Annotated[
+        Path | None,
+        typer.Option(help="File of the rule transfer, written by `robustssl choose`."),
+    ] = None,
 ) -> None:
     """Build a website of the results in a store.
 
-    Its pages (overview, leaderboard, explorer, methods and tasks) need no server. `--store` may
-    also be a file or folder of exported records (.jsonl or .jsonl.gz).
+    Its pages (overview, leaderboard, explorer, methods and tasks) need no server. Of a search, they
+    are built for each rule that chooses settings, with a switch. `--store` may also be a file or
+    folder of exported records (.jsonl or .jsonl.gz).
     """
     from robustssl import sites
 
-    say(f"Open {sites.site(store, folder)} in a browser.")
+    say(f"Open {sites.site(store, folder, choices=choices)} in a browser.")
 
 
 def serve(

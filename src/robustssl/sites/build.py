@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import shlex
+from collections.abc import Sequence
 from importlib import metadata
 from importlib.resources import files
 from pathlib import Path
@@ -14,15 +15,16 @@ import pandas as pd
 import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
+from robustssl.analysis.choices import Choices
 from robustssl.errors import InputError
 from robustssl.records import catalog
 from robustssl.records.files import read_frame
-from robustssl.records.frame import failures, successes, with_pair, with_versions
+from robustssl.records.frame import failures, successes, with_versions
 from robustssl.records.places import shown
 from robustssl.records.published import KEYS
 from robustssl.records.record import SCORES
 from robustssl.records.sheets import csv_of
-from robustssl.sites.payload import payload
+from robustssl.sites.editions import Edition, editions
 from robustssl.spec import parse, spell
 
 _ASSETS = ("style.css", "uPlot.min.js", "uPlot.min.css", "uPlot.LICENSE")
@@ -36,25 +38,35 @@ _CLAIMS = {**_ENVIRONMENTS, "consistent": "rows like the labeled ones (t = 0 alo
 
 
 def site(
-    source: str | Path = "robustssl.sqlite", out: str | Path = "site", *, live: bool = False
+    source: str | Path = "robustssl.sqlite",
+    out: str | Path = "site",
+    *,
+    choices: str | Path | None = None,
+    live: bool = False,
 ) -> Path:
     """Build the pages of a store, or of a file or folder of exported records (jsonl), into a
     folder; returns its first page. Those that are `live` ask their server for newer ones.
+
+    Of a search, there are pages for each rule that chooses settings, those of the rule `default`
+    first; `choices` is the file of transfer's.
     """
     frame = with_versions(read_frame(source))
-    good = with_pair(successes(frame))
+    good = successes(frame)
     if good.empty:
         raise InputError(f"{shown(source)} holds no scores to show; `robustssl status` tells why")
-    data = payload(good)
+    made = editions(good, None if choices is None else Choices.read(choices))
+    for edition in made:
+        for thing in (*edition.data["tasks"], *edition.data["methods"]):
+            thing["page"] = slug(thing["name"]) + ".html"
     folder = Path(out)
     try:
-        for name in ("algorithms", "tasks", "records", "assets"):
-            (folder / name).mkdir(parents=True, exist_ok=True)
+        (folder / "assets").mkdir(parents=True, exist_ok=True)
         static = files("robustssl.sites").joinpath("static")
         for name in _ASSETS:
             (folder / "assets" / name).write_bytes(static.joinpath(name).read_bytes())
         (folder / "assets" / "site.js").write_text(script(), encoding="utf-8")
-        _write_pages(folder, data, good, failures(frame), live)
+        for edition in made:
+            _write_pages(folder, edition, made, frame, live)
     except OSError as error:
         raise InputError(f"cannot write the site to {folder}: {error.strerror}") from error
     return folder / "index.html"
@@ -79,10 +91,11 @@ def slug(name: str) -> str:
 
 
 def _write_pages(
-    folder: Path, data: dict[str, Any], good: pd.DataFrame, bad: pd.DataFrame, live: bool
+    top: Path, edition: Edition, every: Sequence[Edition], frame: pd.DataFrame, live: bool
 ) -> None:
-    for thing in (*data["tasks"], *data["methods"]):
-        thing["page"] = slug(thing["name"]) + ".html"
+    data, good, folder = edition.data, edition.good, top / edition.folder
+    for name in ("algorithms", "tasks", "records", "assets"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
     text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     (folder / "assets" / "data.js").write_text(f"const ROBUSTSSL = {text};\n", encoding="utf-8")
     pages = Environment(
@@ -97,32 +110,30 @@ def _write_pages(
         "live": live,
         "words": _ENVIRONMENTS,
         "data": data,
+        "edition": edition,
     }
 
     def write(name: str, template: str, **more: Any) -> None:
         root = "../" * name.count("/")
-        page = pages.get_template(template).render(root=root, **shared, **more)
+        way = root + "../" * edition.folder.count("/")  # to what all editions share
+        rules = [(other.label, way + _same_page(name, other), other is edition) for other in every]
+        ways = {"root": root, "top": way, "rules": rules}
+        page = pages.get_template(template).render(**ways, **shared, **more)
         (folder / name).write_text(page, encoding="utf-8")
 
-    counts = {
-        "records": len(good),
-        "curves": len(data["curves"]),
-        "failed": len(bad),
-        "reasons": [
-            {"algorithm": name, "error": error, "cells": len(cells)}
-            for (name, error), cells in bad.groupby(["method", "error"])
-        ],
-    }
-    write("index.html", "index.html", counts=counts)
+    write("index.html", "index.html", counts=_counts(edition, frame))
     write("leaderboard.html", "leaderboard.html")
     write("explorer.html", "explorer.html")
+    if edition.rule:
+        write("choosing.html", "choosing.html")
     for i, task in enumerate(data["tasks"]):
         rows = good[(good.environment == task["environment"]) & (good.dataset == task["dataset"])]
         drawn = [list(versions[1:]) == task["versions"] for versions in rows.versions]
         rows = rows[(rows.labels == task["labels"]) & np.array(drawn)]
         name = task["page"].removesuffix(".html")
-        columns = [*KEYS, "t", "seed", *SCORES, "seconds", "key"]
-        (folder / "records" / f"{name}.csv").write_text(csv_of(rows[columns]), encoding="utf-8")
+        columns = [*KEYS, *(["setting"] if edition.rule else []), "t", "seed", *SCORES]
+        sheet = csv_of(rows[[*columns, "seconds", "key"]])
+        (folder / "records" / f"{name}.csv").write_text(sheet, encoding="utf-8")
         (folder / "records" / f"{name}.yaml").write_text(_study(task, rows), encoding="utf-8")
         write(f"tasks/{task['page']}", "task.html", number=i, task=task, file=name)
     for i, method in enumerate(data["methods"]):
@@ -130,11 +141,34 @@ def _write_pages(
         write(f"algorithms/{method['page']}", "algorithm.html", **more)
 
 
+def _same_page(name: str, other: Edition) -> str:
+    """The page of that name in another edition, or its first one if it has none."""
+    kind, _, page = name.rpartition("/")
+    things = {"algorithms": "methods", "tasks": "tasks"}
+    there = not kind or page in {thing["page"] for thing in other.data[things[kind]]}
+    return other.folder + (name if there else "index.html")
+
+
+def _counts(edition: Edition, frame: pd.DataFrame) -> dict[str, Any]:
+    """How much was run, and what failed and why."""
+    bad = failures(frame)
+    return {
+        "records": len(edition.good),
+        "searched": len(successes(frame)),
+        "curves": len(edition.data["curves"]),
+        "failed": len(bad),
+        "reasons": [
+            {"algorithm": name, "error": error, "cells": len(cells)}
+            for (name, error), cells in bad.groupby(["method", "error"])
+        ],
+    }
+
+
 def _study(task: dict[str, Any], rows: pd.DataFrame) -> str:
     """The study that repeats the records of a task."""
     document = {
         "title": task["name"],
-        "algorithms": sorted(rows.algorithm.unique().tolist()),
+        "algorithms": sorted(rows.get("setting", rows.algorithm).unique().tolist()),
         "environments": [task["environment"]],
         "datasets": [task["dataset"]],
         "labels": [task["labels"]],

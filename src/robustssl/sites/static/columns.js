@@ -18,6 +18,11 @@ export const METHOD = {name: "method", low: true, heading: true, of: row => meth
 export const TASK = {name: "task", low: true, heading: true, of: row => DATA.tasks[row.task].name,
   write: row => link("tasks", DATA.tasks[row.task], olderMark(row.older || DATA.tasks[row.task].older ? 1 : 0))};
 
+const PLACE = {name: "place", label: "#", low: true, of: row => row.place, write: row => String(row.place ?? "–"),
+  title: "By expected score. No number: not run on all the chosen tasks and seeds"};
+const RANK = {name: "rank", label: "mean rank", low: true, of: row => row.meanRank?.estimate,
+  write: row => row.meanRank ? interval(row.meanRank, x => show(x, 1)) : "",
+  title: "Of ranks within task and seed, 1 is best, with a 95% interval over seeds"};
 const GAIN = {name: "gain", of: row => row.gain?.estimate, write: row => gainText(row, methodOf(row)),
   title: "Over the same learner on the labeled data alone, with a 95% interval over seeds"};
 const GAIN_RANGE = {name: "gainRange", label: "gain without one dataset", of: row => row.gainRange?.[0],
@@ -38,8 +43,7 @@ const SECONDS = {name: "seconds", label: "s a cell", low: true, of: row => row.s
 export function rankColumns(state, tasks) {
   const several = new Set(tasks.map(task => DATA.tasks[task].drawn)).size > 1;
   return [
-    {name: "place", label: "#", low: true, of: row => row.place, write: row => String(row.place ?? "–"),
-      title: "By expected score. No number: not run on all the chosen tasks and seeds"},
+    ...DATA.unranked ? [] : [PLACE],
     METHOD,
     {name: "ea", label: `expected ${scoreName(state)}`, of: row => row.ea.estimate, write: row => interval(row.ea),
       tip: row => row.eaRange ? `${rangeText(row.eaRange)} when one dataset is left out` : "",
@@ -48,9 +52,7 @@ export function rankColumns(state, tasks) {
     ...several ? [GAIN_RANGE] : [],
     BREAK_EVEN,
     ...thereColumns(state),
-    {name: "rank", label: "mean rank", low: true, of: row => row.meanRank?.estimate,
-      write: row => row.meanRank ? interval(row.meanRank, x => show(x, 1)) : "",
-      title: "Of ranks within task and seed, 1 is best, with a 95% interval over seeds"},
+    ...DATA.unranked ? [] : [RANK],
     ...DATA.conventions[state.convention].map(name => ({name, low: LOWER_FIRST.includes(name), of: row => row.metrics[name],
       write: row => show(row.metrics[name]), title: tasks.length > 1 ? "mean over the tasks" : ""})),
     SECONDS,

@@ -22,6 +22,22 @@ function bindTheme() {
   });
 }
 
+/* The same page under another rule, with the same state; the control keeps the focus, so that its keys go on working. */
+function bindRule() {
+  const control = find("#rule");
+  if (!control) return;
+  try {
+    if (sessionStorage.getItem("focus") === "rule") control.focus();
+    sessionStorage.removeItem("focus");
+  } catch { /* a page from disk may have no storage */ }
+  control.addEventListener("change", () => {
+    try {
+      sessionStorage.setItem("focus", "rule");
+    } catch { /* likewise */ }
+    location.href = control.value + location.hash;
+  });
+}
+
 /* Served from a store that is still running, a page is loaded again when there is more; the address keeps its state. */
 function watchServer() {
   let known = null;
@@ -33,9 +49,10 @@ function watchServer() {
 }
 
 bindTheme();
+bindRule();
 if (document.body.dataset.live) watchServer();
 window.addEventListener("hashchange", () => location.reload());  // a person wrote another address
-PAGES[document.body.dataset.page]();
+PAGES[document.body.dataset.page]?.();  // some pages are texts alone
 find(".skip").addEventListener("click", event => {  // the fragment is the state's
   event.preventDefault();
   find("main").focus();

@@ -2,7 +2,7 @@
 
 from itertools import product
 
-import pandas as pd
+import numpy as np
 
 from robustssl.cell import Cell
 from robustssl.method import Method
@@ -34,18 +34,7 @@ def searched(
             found = scores(**asked, labels=n, t=t, seed=seed)
             if found is not None:
                 records.append(_record(name, number, dataset, n, t, seed, found, baseline))
-    frame = successes(with_versions(frame_of(records), lambda kind, name: 1))
-    return with_columns(frame, records)
-
-
-def with_columns(frame, records):
-    """With what a search adds to records."""
-    by_key = {record.key: record for record in records}
-    names = {name for record in records for name in record.scores}
-    for name in names:
-        frame[name] = [by_key[key].scores.get(name, float("nan")) for key in frame.key]
-    numbers = [by_key[key].method.configuration or 0 for key in frame.key]
-    return frame.assign(configuration=pd.Series(numbers, frame.index, dtype=int))
+    return successes(with_versions(frame_of(records), lambda kind, name: 1))
 
 
 def _record(name, number, dataset, labels, t, seed, scores, baseline):
@@ -60,8 +49,4 @@ def _record(name, number, dataset, labels, t, seed, scores, baseline):
 
 def noise(*fields):
     """A number from 0 to 1 that depends on the fields alone."""
-    import numpy as np
-
-    from robustssl.cell import _digest
-
-    return np.random.default_rng(int.from_bytes(_digest(fields))).random()
+    return np.random.default_rng([*repr(fields).encode()]).random()

@@ -143,7 +143,7 @@ def test_more_labels_show_more_harm_until_cross_validation_protects():
     harm = table.set_index("labels").gain
     assert -0.05 < harm[4].estimate < harm[16].estimate < -0.005
     assert harm[128].note == "identical"
-    assert protected_from(table, 0.01).to_dict() == {"fixmatch": 128}
+    assert protected_from(table, 0.01).to_dict() == {"fixmatch": 64}
     assert np.isnan(protected_from(protection(select(frame, "cv")), 0.01)["fixmatch"])
 
 

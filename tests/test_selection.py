@@ -309,7 +309,7 @@ def test_without_its_baseline_a_method_cannot_abstain(frame):
 
 @pytest.mark.parametrize("rule", NEEDS)
 def test_test_scores_change_no_choice_but_the_oracle_s(frame, choices, rule):
-    flipped = frame.assign(**{name: 1 - frame[name] for name in TEST_SCORES})
+    flipped = frame.assign(**{name: 1 - frame[name] for name in SCORES})
     before, after = (chosen_by(part, rule, choices) for part in (frame, flipped))
     same = before[[*ONE, "setting", "abstained"]].equals(after[[*ONE, "setting", "abstained"]])
     assert same == (rule != "oracle")

@@ -47,6 +47,8 @@ class Labels:
             return "n/a"
         if self.is_censored:
             end = self.most if self.estimate > 0 else -self.least
+            if end == 0:
+                return f"a {'gain' if self.estimate > 0 else 'harm'} beyond the learning curve"
             text = f"more than {self._write(end)} {unit}"
             text += "" if self.estimate > 0 else " thrown away"
         else:

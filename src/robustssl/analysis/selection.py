@@ -17,9 +17,10 @@ from robustssl.analysis.candidates import CELL, ONE, PLACE, candidates, check_si
 from robustssl.analysis.choices import Choices
 from robustssl.analysis.density import BELIEF, Belief
 from robustssl.errors import InputError, unknown
+from robustssl.records.record import CRITERIA
 
 _FOLDS = ("cv_accuracy", "cv_log_loss")
-LABEL_FREE = ("confidence", "rankme", "bnm", "agreement")
+LABEL_FREE = tuple(score for score in CRITERIA if score not in _FOLDS)
 NEEDS: dict[str, tuple[str, ...]] = {  # the rules, and the scores that each asks for
     "default": (),
     "transfer": (),

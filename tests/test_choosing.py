@@ -65,7 +65,7 @@ def test_the_numbers_of_a_rule_are_those_of_the_records_it_chose(store, frame, t
 def test_the_page_tells_rules_labels_and_decisions(store, tmp_path):
     robustssl.report(store, tmp_path / "r", rule="cv+abstain")
     page = (tmp_path / "r" / "table.md").read_text()
-    for title in ("Rules side by side", "Gains in labels", "Decisions"):
+    for title in ("How settings are chosen", "Gains in labels", "Decisions"):
         assert f"## {title}" in page
     assert "| oracle" in page
     assert "always self_training" in page

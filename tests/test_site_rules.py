@@ -150,7 +150,7 @@ def test_numbers_of_a_rule_are_those_of_its_report(show, pages, report):
 
 def test_how_settings_are_chosen_is_told_as_in_the_report(show, store, report, place):
     robustssl.site(store, place / "plain")  # without the choices of transfer, as the report
-    titles = ["Rules side by side", "What cross-validation saw"]
+    titles = ["How settings are chosen", "What cross-validation saw"]
     titles += ["Methods that cannot be told apart", "Gains in labels", "Decisions"]
     browser = open_page(show("index.html"), place / "plain", "rule-cv/choosing.html")
     assert [h.text for h in browser.find_elements(By.TAG_NAME, "h2")] == titles

@@ -97,7 +97,7 @@ def topics_of_search(searched: pd.DataFrame, choices: Choices | None) -> Iterato
     rules = able(searched, choices)
     said: list[str] = []
     make = partial(_rules, searched, rules, choices, said)
-    yield _topic("Rules side by side", _RULES.format(a=BELIEF.a, b=BELIEF.b), make, said)
+    yield _topic("How settings are chosen", _RULES.format(a=BELIEF.a, b=BELIEF.b), make, said)
     if folds := [rule for rule in ("cv", "cv+abstain") if rule in rules]:
         yield _topic("What cross-validation saw", _ACCOUNT, partial(_account, searched, folds))
 

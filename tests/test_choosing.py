@@ -68,6 +68,7 @@ def test_the_page_tells_rules_labels_and_decisions(store, tmp_path):
     for title in ("How settings are chosen", "Gains in labels", "Decisions"):
         assert f"## {title}" in page
     assert "| oracle" in page
+    assert "- rankme, agreement: cannot choose for most methods here" in page
     assert "always self_training" in page
 
 

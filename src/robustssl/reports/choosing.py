@@ -19,7 +19,7 @@ from robustssl.analysis.density import BELIEF
 from robustssl.analysis.labels import median
 from robustssl.analysis.optimism import account
 from robustssl.analysis.rules import able, side_by_side, tiers
-from robustssl.analysis.selection import UNRANKED, select
+from robustssl.analysis.selection import NEEDS, UNRANKED, select
 from robustssl.analysis.worth import worth
 from robustssl.errors import InputError
 from robustssl.records.files import read_frame
@@ -95,7 +95,8 @@ def _section(name: str, text: str) -> Section:
 def topics_of_search(searched: pd.DataFrame, choices: Choices | None) -> Iterator[Topic]:
     """What a search has to say about rules."""
     rules = able(searched, choices)
-    said: list[str] = []
+    unable = [rule for rule in NEEDS if rule not in (*rules, "transfer")]
+    said = [f"{', '.join(unable)}: cannot choose for most methods here"] if unable else []
     make = partial(_rules, searched, rules, choices, said)
     yield _topic("How settings are chosen", _RULES.format(a=BELIEF.a, b=BELIEF.b), make, said)
     if folds := [rule for rule in ("cv", "cv+abstain") if rule in rules]:

@@ -226,4 +226,5 @@ def test_a_rule_that_cannot_choose_has_no_pages_and_a_sentence(tmp_path):
     assert not (pages / "rule-oracle").exists()
     assert not (pages / "rule-cv").exists()
     told = (pages / "choosing.html").read_text()
-    assert "cv, cv+abstain, confidence, rankme, bnm, agreement, oracle: cannot choose" in told
+    assert "cv, cv+abstain, confidence, bnm, rankme, agreement, oracle: cannot choose" in told
+    assert "Not known" in told

@@ -123,7 +123,7 @@ def _topic(
             warnings.simplefilter("ignore", UserWarning)  # of what is left out, which notes tell
             return Topic(title, text, make(), notes)
     except InputError as error:
-        return Topic(title, text, pd.DataFrame(), [f"Not known: {error}."])
+        return Topic(title, text, pd.DataFrame(), [*notes, f"Not known: {error}."])
 
 
 def _rules(

@@ -456,7 +456,7 @@ def test_a_plan_counts_the_folds(tmp_path, study, in_process):
     asked = {**study, "algorithms": ["test_folds:Spy"], "ts": [0, 1], "seeds": 1}
     for more, fits in (({}, 1), ({"cross_validate": True}, 1 + 3)):
         Spy.seen.clear()
-        robustssl.plan({**asked, **more}, tmp_path / "s.sqlite", workers=1)
+        robustssl.plan({**asked, **more}, tmp_path / "s.sqlite", workers=1, trust=["test_folds"])
         assert len(Spy.seen) == fits
 
 

@@ -76,7 +76,7 @@ def test_one_thing_has_one_spelling():
         (lambda: robustssl.algorithm("__main__:Mine"), "into a module of its own"),
         (lambda: robustssl.dataset("toy:_y[n=3,classes=2]"), "not a function that says"),
         (lambda: robustssl.catalog("algorithms"), "did you mean 'algorithm'"),
-        (lambda: robustssl.algorithm("zzzz"), "there is: adamatch, assemble"),
+        (lambda: robustssl.algorithm("zzzz"), "there is: acr, adamatch, assemble"),
     ],
 )
 def test_unknown_names_get_a_hint(call, message):

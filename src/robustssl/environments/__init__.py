@@ -160,13 +160,10 @@ class Parts:
                 "but each row is replaced by one of its own class; an environment where it is not "
                 "says `paired = False`"
             )
-        sizes = {
-            k: min(len(rows), len(self.inconsistent[k])) for k, rows in self.consistent.items()
-        }
+        mine, theirs = self.consistent, self.inconsistent
+        sizes = {code: min(len(mine[code]), len(theirs[code])) for code in mine}
         return replace(
-            self,
-            consistent=first_rows(self.consistent, sizes),
-            inconsistent=first_rows(self.inconsistent, sizes),
+            self, consistent=first_rows(mine, sizes), inconsistent=first_rows(theirs, sizes)
         )
 
 

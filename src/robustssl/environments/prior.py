@@ -37,9 +37,8 @@ class Prior(Environment):
         classes = len(np.unique(data.y))
         if classes < 2:
             raise InputError(f"the prior environment needs two classes; {data.name} has one")
-        ranks = rng.spawn(1)[0].permutation(
-            classes
-        )  # of their own, so that other draws stay paired
+        # Drawn from a generator of its own, so that other draws stay those of other environments.
+        ranks = rng.spawn(1)[0].permutation(classes)
         tail = self.ratio ** (-ranks / (classes - 1))
         if self.labeled == "tail":
             counts = np.maximum(1, np.round(labels * tail).astype(np.intp))

@@ -1,6 +1,6 @@
-"""Whether unlabeled rows help or harm, measured on the user's own labels by cross-validation."""
+"""What learners say of labeled rows that they have not seen, with and without unlabeled rows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -8,153 +8,181 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from robustssl import registry
-from robustssl.analysis.interval import Interval, student
 from robustssl.audits.folds import FOLDS, same_rows, stratified
-from robustssl.audits.mixture import LEVEL
+from robustssl.audits.learners import AROUND, BASELINES, around
 from robustssl.audits.rows import Pair
-from robustssl.audits.trials import Job, Rows, Trained, train_all
-from robustssl.environments import count
+from robustssl.audits.scores import score_of
+from robustssl.audits.trials import Job, Rows, Train, Trained, trials
 from robustssl.errors import InputError
-from robustssl.spec import parse
 
-Scores = npt.NDArray[np.float64]
+Matrix = npt.NDArray[np.float64]
+Step = Callable[[], None]
 
-METHODS = ("self_training", "label_spreading", "ssgmm", "safe_ensemble", "cast")
 REPEATS = 2
-TS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-MOST, FEWER = 2000, 1000  # unlabeled rows of one training: as they are, and at each t
-STEPS = FOLDS * REPEATS + FOLDS * len(TS)
+MOST = 2000  # unlabeled rows of one training
+SHARES = (0.25, 0.5, 0.75)  # of the unlabeled rows that are kept, the most consistent first
+PARTS = (0.25, 0.5)  # of the labeled rows of a fold, for the learning curve
+STEPS = FOLDS * (2 * REPEATS + len(SHARES) + len(PARTS))
 
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """Accuracies on held-out labeled rows, of each algorithm in each fold.
+    """What was measured in REPEATS times FOLDS folds of the labeled rows.
 
-    scores: (folds,), with the unlabeled rows as they are. curves: (folds, t), with a share t of
-    rows that look inconsistent. baselines: the baseline of each method. reach: the estimated share
-    of inconsistent rows at t = 0 and at t = 1. failed: why an algorithm could not be trained.
-    apart: the share of inconsistent rows to which a method gives another answer than its baseline.
-    The gain on these rows, which have no labels, lies between minus and plus that share.
+    y: codes of the classes (n,). held: by learner the probabilities of the classes, by models that
+    had not seen the row (repeats, n, classes). answers: by learner the codes that the model of each
+    fold gave to unlabeled rows (folds, rows). baselines, methods: learners that use no unlabeled
+    rows, and those that do. failed: why a learner could not be trained. kept: by share of the
+    unlabeled rows that `best` was given, as in `held`, once. curve: by number of labels that `alone`
+    was given, as in `held`, once.
     """
 
-    scores: dict[str, Scores]
-    curves: dict[str, Scores]
-    baselines: dict[str, str]
-    reach: tuple[float, float]
-    failed: dict[str, str]
-    apart: dict[str, float] = field(default_factory=dict)
+    y: Rows
+    held: Mapping[str, Matrix]
+    answers: Mapping[str, Rows]
+    baselines: tuple[str, ...]
+    methods: tuple[str, ...]
+    score: str = "accuracy"
+    failed: Mapping[str, str] = field(default_factory=dict)
+    kept: Mapping[float, Matrix] = field(default_factory=dict)
+    curve: Mapping[int, Matrix] = field(default_factory=dict)
 
-    def gain(self, algorithm: str, over: str | None = None, tests: int = 1) -> Interval:
-        """The gain over the baseline, or over another algorithm; as one of several tests."""
-        other = over or self.baselines[algorithm]
-        return self.interval(self.scores[algorithm] - self.scores[other], tests)
+    def mean(self, learner: str, weights: Matrix | None = None) -> float:
+        """The score of a learner over all rows, in the mean over repeats."""
+        w = np.ones(len(self.y)) if weights is None else weights
+        found = [score_of(self.score, self.y, P, w[None]) for P in self.held[learner]]
+        return float(np.mean(found))
 
-    def interval(self, values: Scores, tests: int = 1) -> Interval:
-        """Student's interval of the mean over folds, with the variance of Nadeau and Bengio (2003),
-        since folds share rows; as one of several tests (Bonferroni).
-        """
-        n, mean = len(values), values.mean()
-        quantile = student(n - 1, 1 - (1 - LEVEL) / tests)
-        half = quantile * values.std(ddof=1) * np.sqrt(1 / n + 1 / (FOLDS - 1))
-        return Interval(float(mean), float(mean - half), float(mean + half))
-
+    @property
     def alone(self) -> str:
-        """The best algorithm that uses the labeled rows only."""
-        return max(dict.fromkeys(self.baselines.values()), key=self._mean)
+        """The best learner that uses no unlabeled rows."""
+        return max(self.baselines, key=self.mean)
 
-    def best(self) -> str:
-        """The best method that uses the unlabeled rows."""
-        return max(self.baselines, key=self._mean)
 
-    def lead(self) -> Interval:
-        """The gain of `best` over `alone`, which allows for the choice among the methods."""
-        return self.gain(self.best(), self.alone(), tests=len(self.baselines))
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """Where learners are measured: the folds of a pair, and what trains learners in them.
 
-    def _mean(self, algorithm: str) -> float:
-        return float(self.scores[algorithm].mean())
+    folds: by repeat and place. twins: for each unlabeled row an identical labeled row, or -1. free:
+    the unlabeled rows that learners are given and asked about. own: estimators by name, besides the
+    learners of an audit.
+    """
+
+    pair: Pair
+    train: Train
+    folds: Mapping[tuple[int, int], tuple[Rows, Rows]]
+    twins: Rows
+    free: Rows
+    own: Mapping[str, Any]
+    step: Step
+
+    def job(
+        self,
+        key: tuple[Any, ...],
+        names: Sequence[str],
+        alone: Sequence[str] = (),
+        free: Rows | None = None,
+        part: float = 1.0,
+    ) -> Job:
+        """The job in a fold, whose key comes first. free: the unlabeled rows, if not all of them;
+        part: the share of the labeled rows that is learned from.
+        """
+        learn, test = self.folds[key[:2]]
+        given = self.free if free is None else free
+        return Job(
+            key,
+            fold=(learn if part == 1 else _part(self.pair.y, learn, part), test),
+            free=given[~np.isin(self.twins[given], test)],
+            asked=self.free,
+            learners={name: self.own.get(name, name) for name in names},
+            alone=frozenset(alone),
+        )
+
+    def run(self, work: Sequence[Job]) -> dict[Any, Trained]:
+        """What was trained, by the key of its job and in the order of the jobs."""
+        found = {}
+        for one in self.train(work):
+            found[one.job.key] = one
+            self.step()
+        return {job.key: found[job.key] for job in work}
+
+    def joined(self, found: Mapping[Any, Trained], name: str) -> Matrix:
+        """The probabilities of held-out rows in their places (repeats, n, classes); nan for a row
+        that no fold holds out.
+        """
+        repeats = 1 + max(key[0] for key in found)
+        whole = np.full((repeats, len(self.pair.y), len(np.unique(self.pair.y))), np.nan)
+        for key, one in found.items():
+            whole[key[0], self.folds[key[:2]][1]] = one.held[name]
+        return whole
+
+
+def _part(y: Any, rows: Rows, share: float) -> Rows:
+    """A share of the rows of each class, but at least two; the first of them, as rows are drawn."""
+    order = np.random.default_rng(0).permutation(rows)
+    codes = np.unique(y[order], return_inverse=True)[1]
+    place = pd.Series(codes).groupby(codes).cumcount().to_numpy()
+    return np.asarray(order[place < np.maximum(2, np.round(share * np.bincount(codes)))[codes]])
 
 
 def measure(
     pair: Pair,
-    inconsistent: npt.NDArray[np.float64],
-    algorithms: Sequence[str],
-    step: Callable[[], None] = lambda: None,
+    inconsistent: Matrix,
+    methods: Sequence[str],
+    score: str = "accuracy",
+    own: Mapping[str, Any] | None = None,
+    step: Step = lambda: None,
 ) -> Gains:
-    """The gains, in STEPS steps; inconsistent: the probability that an unlabeled row is."""
-    baselines = {name: baseline_of(name) for name in algorithms}
-    every = (*dict.fromkeys(baselines.values()), *algorithms)
-    folds, twins = _folds(pair)
-    rng, n = np.random.default_rng(0), len(pair.unlabeled)
-    jobs: list[Any] = [((i, None), every, rng.permutation(n)[:MOST]) for i in range(len(folds))]
-    rarer = min(inconsistent.sum(), n - inconsistent.sum())
-    similar, different = pools(inconsistent, int(min(FEWER, max(rarer, n / 4))))
-    for t in TS:
-        k = count(t, len(similar))
-        free = np.concatenate([different[:k], similar[k:]])
-        jobs += [((i, t), tuple(algorithms), free) for i in range(FOLDS)]
-    work = [
-        Job(key, fold, free[~np.isin(twins[free], fold[1])], names, answers=key[1] is None)
-        for key, names, free in jobs
-        for fold in [folds[key[0]]]
-    ]
-    trained = []
-    for one in train_all(pair, work):
-        trained.append(one)
-        step()
-    reach = float(inconsistent[similar].mean()), float(inconsistent[different].mean())
-    found = {one.job.key: one.scores for one in trained}
-    gains = _collect(found, baselines, len(folds), reach)
-    asked = [one for one in trained if one.job.answers]
-    asked.sort(key=lambda one: one.job.key[0])  # they come in any order, which changes last digits
-    pairs = gains.baselines.items()
-    return replace(gains, apart={name: _apart(asked, name, b, inconsistent) for name, b in pairs})
+    """The gains, in STEPS steps; inconsistent: the probability that an unlabeled row is.
 
-
-def _apart(
-    trained: Sequence[Trained], method: str, baseline: str, inconsistent: npt.NDArray[np.float64]
-) -> float:
-    """The mean share, over folds, of inconsistent rows that the two answer differently; nan where
-    no row looks inconsistent.
+    own: estimators by name, which take the place of all baselines.
     """
-    shares = []
-    for one in trained:
-        weight = inconsistent[one.job.free]
-        if weight.sum() > 0:
-            differ = one.answers[method] != one.answers[baseline]
-            shares.append(np.average(differ, weights=weight))
-    return float(np.mean(shares)) if shares else np.nan
+    own, folds, twins = own or {}, *folds_of(pair)
+    around_own = {AROUND.format(name): around(model) for name, model in own.items()}
+    free = np.random.default_rng(0).permutation(len(pair.unlabeled))[:MOST]
+    empty = Gains(np.unique(pair.y, return_inverse=True)[1], {}, {}, (), (), score)
+    with trials(pair, len(folds)) as train:
+        bench = Bench(pair, train, folds, twins, free, {**own, **around_own}, step)
+        gains = _more(bench, empty, tuple(own or BASELINES), (*methods, *around_own))
+        if not own:
+            gains = _more(bench, gains, (), (AROUND.format(gains.alone),))
+        return _rows_seen(gains)
 
 
-def _collect(
-    found: dict[Any, Any], baselines: dict[str, str], folds: int, reach: tuple[float, float]
-) -> Gains:
-    """The gains of what could be trained; found: what `train_all` gave, by fold and t."""
-    failed = {
-        name: score
-        for scores in found.values()
-        for name, score in scores.items()
-        if isinstance(score, str)
-    }
-    ran = {name: base for name, base in baselines.items() if not {name, base} & failed.keys()}
-    if not ran:
-        raise InputError(f"no algorithm could be trained: {next(iter(failed.values()))}")
+def _more(bench: Bench, gains: Gains, baselines: Sequence[str], methods: Sequence[str]) -> Gains:
+    """The gains with those of more learners."""
+    names = (*baselines, *methods)
+    found = bench.run([bench.job(key, names, baselines) for key in bench.folds])
+    failed = {name: why for one in found.values() for name, why in one.failed.items()}
+    ran = [name for name in names if name not in failed]
+    gains = replace(
+        gains,
+        held={**gains.held, **{name: bench.joined(found, name) for name in ran}},
+        answers={
+            **gains.answers,
+            **{name: np.stack([one.answers[name] for one in found.values()]) for name in ran},
+        },
+        baselines=(*gains.baselines, *(name for name in baselines if name in ran)),
+        methods=(*gains.methods, *(name for name in methods if name in ran)),
+        failed={**gains.failed, **failed},
+    )
+    for some in (gains.baselines, gains.methods):
+        if not some:
+            raise InputError(f"no learner could be trained: {next(iter(failed.values()))}")
+    return gains
 
-    def scores_of(name: str, t: float | None, folds: int) -> Scores:
-        return np.array([found[i, t][name] for i in range(folds)], float)
 
-    return Gains(
-        scores={name: scores_of(name, None, folds) for name in (*ran, *ran.values())},
-        curves={name: np.stack([scores_of(name, t, FOLDS) for t in TS], 1) for name in ran},
-        baselines=ran,
-        reach=reach,
-        failed=failed,
+def _rows_seen(gains: Gains) -> Gains:
+    """Without the rows that no fold holds out."""
+    seen = ~np.isnan(next(iter(gains.held.values()))).any((0, 2))
+    return replace(
+        gains, y=gains.y[seen], held={name: P[:, seen] for name, P in gains.held.items()}
     )
 
 
-def _folds(pair: Pair) -> tuple[list[tuple[Rows, Rows]], Rows]:
-    """Folds of the labeled rows, REPEATS times, in which identical rows stay together; and for each
-    unlabeled row the number of a labeled row that is identical, or -1.
+def folds_of(pair: Pair) -> tuple[dict[tuple[int, int], tuple[Rows, Rows]], Rows]:
+    """Folds of the labeled rows, by repeat and place, in which identical rows stay together; and for
+    each unlabeled row the number of a labeled row that is identical, or -1.
     """
     codes = np.unique(pair.y, return_inverse=True)[1]
     both = [pair.labeled, pair.unlabeled]
@@ -166,38 +194,10 @@ def _folds(pair: Pair) -> tuple[list[tuple[Rows, Rows]], Rows]:
         rows = pd.factorize(pd.Series([content(x) for X in both for x in X]))[0][:, None]
         rows = np.hstack([rows, rows])  # equal texts or images are no coincidence
     mine, theirs = np.split(same_rows(rows), [len(codes)])
-    folds = [f for seed in range(REPEATS) for f in stratified(codes, mine, FOLDS, seed)]
+    folds = {
+        (repeat, place): fold
+        for repeat in range(REPEATS)
+        for place, fold in enumerate(stratified(codes, mine, FOLDS, repeat))
+    }
     first = {group: i for i, group in enumerate(mine)}
     return folds, np.array([first.get(group, -1) for group in theirs])
-
-
-def accuracy_alone(pair: Pair, algorithm: str) -> float:
-    """The cross-validated accuracy of an algorithm that uses the labeled rows only."""
-    folds, _ = _folds(pair)
-    none = np.empty(0, np.intp)
-    work = [Job(place, fold, none, [algorithm]) for place, fold in enumerate(folds)]
-    found = {one.job.key: one.scores for one in train_all(pair, work)}
-    scores = [found[place][algorithm] for place in sorted(found)]
-    return float(np.mean([score for score in scores if not isinstance(score, str)]))
-
-
-def baseline_of(algorithm: str) -> str:
-    """The baseline of an algorithm; an error if an audit cannot try the algorithm."""
-    registry.canonical("algorithm", algorithm)  # an error if there is no such algorithm
-    if registry.about("algorithm", parse(algorithm)[0]).family == "deep":
-        raise InputError(f"{algorithm} is a neural network, and an audit cannot save its model")
-    baseline = registry.matched_baseline(algorithm)
-    if baseline is None:
-        raise InputError(f"{algorithm} has no baseline, so its gain cannot be measured")
-    return baseline
-
-
-def pools(inconsistent: npt.NDArray[np.float64], n: int) -> tuple[Rows, Rows]:
-    """n rows that look consistent, and n that look inconsistent: each row is drawn to be one or the
-    other by its probability; if there are too few of one kind, the most similar others fill up.
-    """
-    rng = np.random.default_rng(0)
-    drawn, order = rng.random(len(inconsistent)) < inconsistent, rng.random(len(inconsistent))
-    similar = np.lexsort((np.where(drawn, inconsistent, order), drawn))[:n]
-    different = np.lexsort((np.where(drawn, order, -inconsistent), ~drawn))[:n]
-    return similar, different

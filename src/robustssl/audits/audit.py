@@ -12,11 +12,11 @@ from sklearn.decomposition import PCA
 from threadpoolctl import threadpool_limits
 
 from robustssl.analysis.interval import Interval
-from robustssl.audits import gains as _gains
 from robustssl.audits import mixture as _mixture
 from robustssl.audits.advice import Advice, advise, advise_without
 from robustssl.audits.columns import Column, compare_columns
-from robustssl.audits.gains import METHODS, Gains, accuracy_alone, measure
+from robustssl.audits.gains import STEPS as _G, Gains, measure
+from robustssl.audits.learners import METHODS
 from robustssl.audits.mixture import Mixture, estimate_mixture
 from robustssl.audits.model import Model, encoder, typed
 from robustssl.audits.reading import of_frames, read
@@ -27,7 +27,7 @@ from robustssl.preprocessing import preprocessing
 
 LABELED, UNLABELED = 3000, 4000  # rows that are examined; of more, a random sample
 COMPONENTS = 30  # of images and texts
-STEPS = _mixture.STEPS + _gains.STEPS
+STEPS = _mixture.STEPS + _G
 UNKNOWN = Interval(np.nan, 0.0, 1.0)
 
 

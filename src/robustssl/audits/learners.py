@@ -16,7 +16,7 @@ from robustssl.errors import InputError
 from robustssl.spec import parse
 
 BASELINES = ("logistic", "forest", "boosting", "supervised_kernel", "supervised_gaussian")
-METHODS = ("self_training", "label_spreading", "ssgmm[rounds=50]", "safe_ensemble", "cast")
+METHODS = ("self_training", "label_spreading", "ssgmm[rounds=50]")
 AROUND = "self_training({})"  # of a learner that knows nothing of unlabeled rows
 ROUNDS = 3  # of self-training around a learner: each of them trains it anew on all rows
 

@@ -14,6 +14,7 @@ from robustssl.audits.mixture import LEVEL
 if TYPE_CHECKING:
     from robustssl.audits.audit import Audit
     from robustssl.audits.gains import Gains
+    from robustssl.audits.verdict import Verdict
 
 # What was left out when the rows were read
 RARE = "Classes with fewer than {fewest} labeled rows were left out: {names}."
@@ -95,6 +96,22 @@ def listed(names: Iterable[Any], most: int = 5) -> str:
     return ", ".join(every[:most]) + more
 
 
+_SENTENCES = {
+    "yes": "Yes: use the unlabeled rows, with {method}. By estimate it gains {gain} over {baseline}, "
+    "the best without them.",
+    "no": "No: use {baseline} on the labeled rows only. By estimate the best method that also uses "
+    "the unlabeled rows, {method}, gains {gain}.",
+    "cannot tell": "Cannot tell: about {labels} labels would. By estimate {method} with the unlabeled "
+    "rows gains {gain} over {baseline}, the best without them. Until then use {baseline} on the "
+    "labeled rows only.",
+}
+_EXPECTED = "On rows like your labeled ones, {chosen} has an expected {score} of {expected}."
+MAJORITY = (
+    " However, nothing here is better beyond chance than to answer {name} every time, which is "
+    "correct for {share:.3f} of the labeled rows."
+)
+
+
 @dataclass(frozen=True)
 class Advice:
     """The algorithm to use, and why."""
@@ -104,41 +121,26 @@ class Advice:
     text: str
 
 
-def advise(gains: Gains, commonest: Any = "", share: float = 0.0) -> Advice:
-    """The best method if it gains beyond chance over the best algorithm without unlabeled rows, or
-    else that algorithm. commonest: the class that is correct for the largest share of the rows.
+def advise(
+    verdict: Verdict, expected: Interval, score: str, majority: tuple[Any, float] | None = None
+) -> Advice:
+    """What to use by the verdict. expected: the score of that; majority: the most common class and
+    its share.
     """
-    alone, best, lead = gains.alone(), gains.best(), gains.lead()
-    accuracy = {name: f"{gains.scores[name].mean():.3f}" for name in (best, alone)}
-    if lead.low > 0:
-        text = (
-            f"Use {best} with the unlabeled rows (accuracy {accuracy[best]}). The best method that "
-            f"uses the labeled rows only is {alone} (accuracy {accuracy[alone]}): a gain of "
-            f"{lead:+.3f}."
-        )
-    else:
-        text = (
-            f"Use {alone} on the labeled rows only (accuracy {accuracy[alone]}). The best method "
-            f"that also uses the unlabeled rows is {best}, with a gain of {lead:+.3f}: "
-            f"{_judge(lead)}."
-        )
-    chosen = best if lead.low > 0 else alone
-    if gains.interval(gains.scores[chosen]).low <= share:
-        text += (
-            f" However, nothing here is better beyond chance than to answer {commonest} every "
-            f"time, which is correct for {share:.3f} of the labeled rows."
-        )
-    return Advice(chosen, chosen != alone, text)
-
-
-def _judge(gain: Interval) -> str:
-    if gain.low == gain.high == 0:
-        return "it makes no difference"
-    if gain.high <= 0:
-        return "it is a loss"
-    if gain.high - gain.low > 0.2:
-        return "with so few labels, this may be chance; more labels would show"
-    return "this may be chance"
+    use = verdict.answer == "yes"
+    chosen = verdict.method if use else verdict.baseline
+    text = f"{_SENTENCES[verdict.answer]} {_EXPECTED}".format(
+        method=verdict.method,
+        baseline=verdict.baseline,
+        gain=f"{verdict.gain:+.3f}",
+        labels=f"{verdict.labels:,}" if verdict.labels else "",
+        chosen=chosen,
+        score=score.replace("_", " "),
+        expected=f"{expected:.3f}",
+    )
+    if majority and score == "accuracy" and expected.low <= majority[1]:
+        text += MAJORITY.format(name=majority[0], share=majority[1])
+    return Advice(chosen, use, text)
 
 
 def advise_without(lost: list[str], algorithm: str, accuracy: float) -> str:

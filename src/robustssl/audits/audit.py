@@ -1,9 +1,9 @@
 """An audit of labeled and unlabeled rows, from reading them to the advice."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -12,22 +12,29 @@ from sklearn.decomposition import PCA
 from threadpoolctl import threadpool_limits
 
 from robustssl.analysis.interval import Interval
+from robustssl.audits import gains as _gains
 from robustssl.audits import mixture as _mixture
 from robustssl.audits.advice import Advice, advise, advise_without
+from robustssl.audits.bench import bench_of
+from robustssl.audits.choice import score_of_best
 from robustssl.audits.columns import Column, compare_columns
-from robustssl.audits.gains import STEPS as _G, Gains, measure
-from robustssl.audits.learners import METHODS
+from robustssl.audits.gains import Gains, by_labels, by_share, measure
+from robustssl.audits.keeping import Keeping, keeping
+from robustssl.audits.learners import METHODS, check_method, own_model
 from robustssl.audits.mixture import Mixture, estimate_mixture
 from robustssl.audits.model import Model, encoder, typed
 from robustssl.audits.reading import of_frames, read
 from robustssl.audits.rows import Pair
+from robustssl.audits.scores import check_score, score_of
 from robustssl.audits.telling import Telling, telling_columns, telling_words
+from robustssl.audits.verdict import Verdict, judge
+from robustssl.audits.worth import in_labels
 from robustssl.errors import InputError
 from robustssl.preprocessing import preprocessing
 
 LABELED, UNLABELED = 3000, 4000  # rows that are examined; of more, a random sample
 COMPONENTS = 30  # of images and texts
-STEPS = _mixture.STEPS + _G
+STEPS = _mixture.STEPS + _gains.STEPS
 UNKNOWN = Interval(np.nan, 0.0, 1.0)
 
 
@@ -49,13 +56,20 @@ class Inconsistency:
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """What an audit found; pair: the rows that it examined, of `labeled` and `unlabeled` rows."""
+    """What an audit found; pair: the rows that it examined, of `labeled` and `unlabeled` rows.
+
+    verdict: the answer. expected: the score of the advised model on rows like the labeled ones.
+    keeping: the gain by the share of the unlabeled rows that is used.
+    """
 
     pair: Pair
     labeled: int
     unlabeled: int
     inconsistency: Inconsistency
     gains: Gains
+    verdict: Verdict
+    expected: Interval
+    keeping: Keeping
     advice: Advice
     model: Model
 
@@ -76,34 +90,52 @@ def audit(
     text: str | None = None,
     drop: Sequence[str] = (),
     algorithms: Sequence[str] = METHODS,
+    model: Any = None,
+    score: str = "accuracy",
+    shares: Literal["labeled", "unlabeled"] = "labeled",
     encoder: str = "auto",
     step: Callable[[], None] = lambda: None,
+    tell: Callable[[Verdict], None] = lambda verdict: None,
 ) -> Audit:
     """Audit two files, one file with some empty targets, two folders of images, or two frames.
 
-    encoder: of images or texts; `auto` is efficientnet_lite0 or minilm.
-    step: called STEPS times, to show progress.
+    algorithms: methods to try that use unlabeled rows. model: an estimator of scikit-learn, or
+    `module:Class`, that takes the place of all learners of the audit: it is tried alone, and with
+    unlabeled rows by self-training. score: accuracy, balanced_accuracy, auroc or log_loss. shares:
+    the saved model expects the classes in the shares of these rows. encoder: of images or texts;
+    `auto` is efficientnet_lite0 or minilm. step: called STEPS times, to show progress. tell: called
+    with the verdict as soon as it is known.
     """
-    for name in algorithms:
-        _gains.baseline_of(name)  # fails before anything takes long
+    check_score(score)
+    own = {} if model is None else own_model(model)
+    methods = () if own else tuple(algorithms)
+    for name in methods:
+        check_method(name)  # fails before anything takes long
     pair = _pair(labeled, unlabeled, target, text, drop, encoder)
     part = pair.sample(LABELED, UNLABELED)
     with parallel_config(backend="threading", n_jobs=-1), threadpool_limits(1):
         inconsistency = replace(inspect(part, step), **_columns(pair))
     found = inconsistency.mixture
-    probability = found.inconsistent if found else np.full(len(part.unlabeled), 0.5)
-    gains = measure(part, probability, algorithms, step)
-    if found is None or found.distribution.low == 0:
-        gains = replace(gains, apart={})  # it is not known whether a row is inconsistent
-    advice = advise(gains, *_majority(part.y))
+    with bench_of(part, own, step) as bench:
+        gains = measure(bench, methods, score)
+        verdict = judge(gains, found.auroc if found else 0.5, _weights(gains, found))
+        tell(verdict)
+        probability = found.inconsistent if found else np.full(len(part.unlabeled), 0.5)
+        kept = keeping(gains, verdict.method, by_share(bench, verdict.method, probability))
+        worth = in_labels(bench, gains, by_labels(bench, verdict.baseline), verdict.gain)
+    verdict = replace(verdict, worth=worth)
+    expected = score_of_best(gains, gains.methods if verdict.answer == "yes" else gains.baselines)
+    advice = advise(verdict, expected, score, _majority(part.y, found))
     lost = [column.name for column in inconsistency.columns if column.share == 1]
     if 0 < len(lost) < part.labeled.shape[1]:
-        accuracy = accuracy_alone(part.without(lost), gains.alone())
-        more = advise_without(lost, gains.alone(), accuracy)
+        more = advise_without(lost, verdict.baseline, _score_without(part, lost, verdict.baseline, own, score))
         advice = replace(advice, text=f"{advice.text} {more}")
-    model = Model(advice.algorithm, pair.kind, pair.text, pair.encoder)
-    model.fit(pair.labeled, pair.y, part.unlabeled if advice.uses_unlabeled else None)
-    return Audit(part, len(pair.labeled), len(pair.unlabeled), inconsistency, gains, advice, model)
+    fitted = Model(bench.learner(advice.algorithm), pair.kind, pair.text, pair.encoder)
+    if shares == "unlabeled" and found is not None:
+        fitted.shares = dict(zip(np.unique(part.y), found.classes, strict=True))
+    fitted.fit(pair.labeled, pair.y, part.unlabeled if advice.uses_unlabeled else None)
+    sizes = len(pair.labeled), len(pair.unlabeled)
+    return Audit(part, *sizes, inconsistency, gains, verdict, expected, kept, advice, fitted)
 
 
 def _pair(
@@ -123,10 +155,34 @@ def _pair(
     return of_frames(labeled, unlabeled, target, text, drop, encoder)
 
 
-def _majority(y: Any) -> tuple[Any, float]:
-    """The most common class, and its share."""
-    counts = pd.Series(y).value_counts(normalize=True)
-    return counts.index[0], float(counts.iloc[0])
+def _majority(y: Any, found: Mixture | None) -> tuple[Any, float] | None:
+    """The most common class, and its share; None if another one is more common among the unlabeled
+    rows.
+    """
+    names, counts = np.unique(y, return_counts=True)
+    place = counts.argmax()
+    if found is not None and found.classes.argmax() != place:
+        return None
+    return names[place], float(counts[place] / counts.sum())
+
+
+def _weights(gains: Gains, found: Mixture | None) -> Any:
+    """What makes the labeled rows of each class as common as the class is among the unlabeled rows;
+    None if that is not known.
+    """
+    if found is None:
+        return None
+    return (found.classes / np.bincount(gains.y, minlength=len(found.classes)))[gains.y]
+
+
+def _score_without(
+    pair: Pair, lost: Sequence[str], baseline: str, own: Mapping[str, Any], score: str
+) -> float:
+    """The score of a baseline that is not given some columns."""
+    with bench_of(pair.without(lost), own) as bench:
+        (found,) = by_labels(bench, baseline, [1.0]).values()
+        codes = np.unique(pair.y, return_inverse=True)[1][bench.seen]
+        return float(score_of(score, codes, found, np.ones((1, len(codes))))[0])
 
 
 def inspect(pair: Pair, step: Callable[[], None] = lambda: None) -> Inconsistency:

@@ -41,6 +41,11 @@ class Bench:
         """The folds of the first repeat."""
         return [key for key in self.folds if key[0] == 0]
 
+    @property
+    def seen(self) -> Rows:
+        """The labeled rows that folds hold out: all of them, or the later ones."""
+        return np.unique(np.concatenate([self.folds[key][1] for key in self.first]))
+
     def learner(self, name: str) -> Any:
         """A learner by its name, or one of the user's own, or self-training around that."""
         own = {AROUND.format(mine): around(model) for mine, model in self.own.items()}
@@ -77,13 +82,11 @@ class Bench:
         return {job.key: found[job.key] for job in work}
 
     def joined(self, found: Mapping[Key, Trained], name: str) -> Matrix:
-        """The probabilities of held-out rows in their places (repeats, n, classes); nan for a row
-        that no fold holds out.
-        """
-        repeats = 1 + max(key[0] for key in found)
-        whole = np.full((repeats, len(self.pair.y), len(np.unique(self.pair.y))), np.nan)
+        """The probabilities of the `seen` rows in their places (repeats, n, classes)."""
+        repeats, seen = 1 + max(key[0] for key in found), self.seen
+        whole = np.zeros((repeats, len(seen), len(np.unique(self.pair.y))))
         for key, one in found.items():
-            whole[key[0], self.folds[key[:2]][1]] = one.held[name]
+            whole[key[0], np.searchsorted(seen, self.folds[key[:2]][1])] = one.held[name]
         return whole
 
 

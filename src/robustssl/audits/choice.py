@@ -9,30 +9,23 @@ from collections.abc import Sequence
 import numpy as np
 
 from robustssl.analysis.interval import Interval, Ties, student
-from robustssl.audits.bench import Matrix
-from robustssl.audits.folds import FOLDS
 from robustssl.audits.gains import Gains
 from robustssl.audits.mixture import LEVEL
-
-SAMPLES = 500
-SHARED = 1 + 1 / (FOLDS - 1)  # variance of a mean over folds that share rows: Nadeau, Bengio (2003)
+from robustssl.audits.resampling import error_of, samples
 
 
-def score_of_best(gains: Gains, learners: Sequence[str], weights: Matrix | None = None) -> Interval:
+def score_of_best(gains: Gains, learners: Sequence[str]) -> Interval:
     """The score of the best of the learners. Its interval has the spread of the best score over
-    bootstrap samples, and is as wide as the rows demand where every answer is right.
+    bootstrap samples, and is at least as wide as that of a share of so many rows.
     """
-    n = len(gains.y)
-    counts = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), SAMPLES).astype(float)
-    W = np.ones(n) if weights is None else weights
-    inside = np.stack([gains.scores(name, counts * W) for name in learners])
-    outside = np.stack([gains.scores(name, (counts == 0) * W) for name in learners])
+    n, W = len(gains.y), samples(len(gains.y))
+    inside = np.stack([gains.scores(name, W) for name in learners])
+    outside = np.stack([gains.scores(name, 1.0 * (W == 0)) for name in learners])
     best = np.nan_to_num(inside, nan=-np.inf).argmax(0)[None]
     centre = float(np.nanmean(np.take_along_axis(outside, best, 0)))
-    spread = np.nanstd(np.take_along_axis(inside, best, 0), ddof=1)
-    half = float(student(n - 1, LEVEL) * spread * np.sqrt(SHARED))
-    low, high = centre - half, centre + half
+    half = student(n - 1, LEVEL) * error_of(np.take_along_axis(inside, best, 0))
     if gains.score == "log_loss":
-        return Interval(centre, low, min(high, 0.0))
+        return Interval(centre, centre - half, min(centre + half, 0.0))
     least, most = Ties(rows=n).limits(np.array(centre), LEVEL)
-    return Interval(centre, max(min(low, float(least)), 0.0), min(max(high, float(most)), 1.0))
+    low, high = min(centre - half, float(least)), max(centre + half, float(most))
+    return Interval(centre, max(low, 0.0), min(high, 1.0))

@@ -60,13 +60,10 @@ def measure(bench: Bench, methods: Sequence[str], score: str = "accuracy") -> Ga
     """The gains of methods, and of self-training around the best baseline; takes 2 REPEATS FOLDS
     steps. Estimators of the user's own take the place of all baselines.
     """
-    codes = np.unique(bench.pair.y, return_inverse=True)[1]
+    codes = np.unique(bench.pair.y, return_inverse=True)[1][bench.seen]
     baselines = tuple(bench.own or BASELINES)
     found = _more(bench, Gains(codes, {}, {}, (), (), score), baselines, methods)
-    found = _more(bench, found, (), (AROUND.format(found.alone),))
-    seen = ~np.isnan(next(iter(found.held.values()))).any((0, 2))  # held out by a fold
-    held = {name: P[:, seen] for name, P in found.held.items()}
-    return replace(found, y=found.y[seen], held=held)
+    return _more(bench, found, (), (AROUND.format(found.alone),))
 
 
 def _more(bench: Bench, gains: Gains, baselines: Sequence[str], methods: Sequence[str]) -> Gains:
@@ -98,9 +95,11 @@ def by_share(bench: Bench, method: str, inconsistent: Matrix) -> dict[float, Mat
     return _once(bench, method, {share: {"free": free} for share, free in rows.items()})
 
 
-def by_labels(bench: Bench, baseline: str) -> dict[float, Matrix]:
+def by_labels(
+    bench: Bench, baseline: str, parts: Sequence[float] = PARTS
+) -> dict[float, Matrix]:
     """What a baseline says that is given a part of the labels, by part (n, classes)."""
-    return _once(bench, baseline, {part: {"part": part, "alone": [baseline]} for part in PARTS})
+    return _once(bench, baseline, {part: {"part": part, "alone": [baseline]} for part in parts})
 
 
 def _once(bench: Bench, name: str, ways: Mapping[float, Mapping[str, Any]]) -> dict[float, Matrix]:

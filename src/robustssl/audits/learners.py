@@ -13,6 +13,7 @@ from sklearn.semi_supervised import SelfTrainingClassifier
 
 from robustssl import registry
 from robustssl.errors import InputError
+from robustssl.registry.trust import load_own
 from robustssl.spec import parse
 
 BASELINES = ("logistic", "forest", "boosting", "supervised_kernel", "supervised_gaussian")
@@ -65,6 +66,16 @@ def estimator_of(learner: Any) -> Any:
 def around(learner: Any) -> Any:
     """Self-training around a learner: it labels the unlabeled rows with its confident guesses."""
     return SelfTrainingClassifier(estimator_of(learner), max_iter=ROUNDS)
+
+
+def own_model(model: Any) -> dict[str, Any]:
+    """An estimator of the user's own by a short name; `module:Class` is imported and made."""
+    if isinstance(model, str):
+        model = load_own("algorithm", model)()
+    lacking = [name for name in ("fit", "predict") if not hasattr(model, name)]
+    if lacking or isinstance(model, type):
+        raise InputError(f"model must be an estimator such as RandomForestClassifier(), got {model}")
+    return {type(model).__name__: model}
 
 
 def check_method(algorithm: str) -> None:

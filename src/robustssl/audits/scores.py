@@ -13,9 +13,12 @@ Codes = npt.NDArray[np.intp]
 
 def score_of(name: str, y: Codes, P: Matrix, W: Matrix) -> Matrix:
     """The score of probabilities P (n, K) of rows with the codes y (n,), by weights W (m, n)."""
+    return SCORES[name](y, P, W)
+
+
+def check_score(name: str) -> None:
     if name not in SCORES:
         raise unknown("score", name, SCORES)
-    return SCORES[name](y, P, W)
 
 
 def accuracy(y: Codes, P: Matrix, W: Matrix) -> Matrix:

@@ -1,0 +1,33 @@
+"""Bootstrap samples of the labeled rows, as weights."""
+
+import numpy as np
+
+from robustssl.analysis.interval import Interval, Ties, student
+from robustssl.audits.bench import Matrix
+from robustssl.audits.folds import FOLDS
+from robustssl.audits.mixture import LEVEL
+
+SAMPLES = 500
+SHARED = 1 + 1 / (FOLDS - 1)  # variance of a mean over folds that share rows: Nadeau, Bengio (2003)
+
+
+def samples(n: int, weights: Matrix | None = None) -> Matrix:
+    """How often each row is in each sample (SAMPLES, n), times its weight."""
+    counts = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), SAMPLES)
+    return np.asarray(counts * (1.0 if weights is None else weights))
+
+
+def error_of(values: Matrix) -> float:
+    """The standard error of a number of which the values in the samples are given."""
+    return float(np.nanstd(values, ddof=1) * np.sqrt(SHARED))
+
+
+def difference(estimate: float, error: float, n: int) -> Interval:
+    """The interval of a difference of two scores of n rows: Student's, but where no row differs as
+    wide as what so many rows may hide.
+    """
+    half = float(student(n - 1, LEVEL)) * error
+    if half <= 1e-9:
+        low, high = Ties(rows=n, difference=True).limits(np.array(estimate), LEVEL)
+        return Interval(estimate, float(low), float(high))
+    return Interval(estimate, estimate - half, estimate + half)

@@ -118,7 +118,7 @@ def audit(
     found = inconsistency.mixture
     with bench_of(part, own, step) as bench:
         gains = measure(bench, methods, score)
-        verdict = judge(gains, found.auroc if found else 0.5, _weights(gains, found))
+        verdict = judge(gains, _weights(gains, found))
         tell(verdict)
         probability = found.inconsistent if found else np.full(len(part.unlabeled), 0.5)
         kept = keeping(gains, verdict.method, by_share(bench, verdict.method, probability))

@@ -147,7 +147,7 @@ def _gains(gains: Gains) -> list[dict[str, str]]:
     for name in sorted(gains.held, key=lambda name: -gains.mean(name)):
         told = ""
         if name in gains.methods:
-            found = evidence_of(gains, name, 0.5)
+            found = evidence_of(gains, name)
             told = f"{difference(found.gain, found.error, found.labels):+.3f}"
         rows.append({"name": name, "score": f"{gains.mean(name):.3f}", "gain": told})
     return rows

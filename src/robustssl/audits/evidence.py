@@ -7,7 +7,7 @@ import numpy as np
 from robustssl.audits.bench import Matrix
 from robustssl.audits.choice import luck_of
 from robustssl.audits.gains import Gains
-from robustssl.audits.resampling import error_of, samples
+from robustssl.audits.resampling import WIDER, error_of, samples
 
 PSEUDO = 10  # rows; chosen on the tuning half of experiments/audits.py
 LEAST = 0.02  # a smaller probability counts as this much
@@ -51,8 +51,8 @@ def _drawn_to(error: float, apart: float, n: int) -> float:
     """A standard error whose variance is drawn towards that of a gain by which as many rows differ
     as unlabeled ones do: of few labeled rows, by chance none may differ.
     """
-    usual = error_of(np.array([-1, 1])) / 2**0.5 * np.sqrt(apart / n)
-    return float(np.sqrt((n * error**2 + PSEUDO * usual**2) / (n + PSEUDO)))
+    usual = WIDER**2 * apart / n
+    return float(np.sqrt((n * error**2 + PSEUDO * usual) / (n + PSEUDO)))
 
 
 def _apart(gains: Gains, one: str, other: str) -> float:

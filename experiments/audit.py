@@ -32,7 +32,7 @@ def run(case: tuple[str, str, int, float]) -> dict[str, object]:
     """What the audit says of a dataset of which t is known."""
     environment, dataset, seed, t = case
     data, env = registry.dataset(dataset), registry.environment(environment)
-    labels = LABELS // env.known(len(np.unique(data.y)))
+    labels = LABELS // env.labeled_classes(len(np.unique(data.y)))
     pools = env.pools(data, labels, np.random.default_rng(seed))
     split = env.split(pools, t)
     labeled = split.y >= 0

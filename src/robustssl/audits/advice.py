@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from robustssl.audits.gains import Gains
 
 # What was left out when the rows were read
-RARE = "Classes with fewer than {fewest} labeled rows were left out: {names}."
+RARE = (
+    "Classes with fewer than {fewest} labeled rows were left out: {names}. They have {share:.0%} of "
+    "the labeled rows; unlabeled rows of these classes look inconsistent, as their class is gone."
+)
 NO_TARGET = "Rows of {file} with an empty {target} were left out: {rows}."
 IGNORED_TARGET = "The column {target} of {file} was ignored."
 EXTRA = "Columns that only the unlabeled rows have were left out: {names}."
@@ -50,6 +53,11 @@ KINDS = {
     "label": "of the rows look like no labeled class",
     "feature": "of the columns are lost",
 }
+CLASSES = (
+    "The classes have other shares among the consistent unlabeled rows ({level}) than among the "
+    "labeled rows: {told}."
+)
+MOST_CLASSES = 5  # that are told, those that changed most
 NO_COLUMN = "there is no column by which the rows can be compared"
 TELLING = {
     "tabular": "Columns by which the forest tells them apart, with their importance. For numbers: "
@@ -195,20 +203,19 @@ def auroc(audit: Audit) -> str:
 
 
 def classes(audit: Audit) -> str:
-    """The shares of the classes, if they differ between labeled and unlabeled rows."""
+    """The shares of the classes that differ between labeled and unlabeled rows beyond chance."""
     found = audit.inconsistency.mixture
-    if found is None:
+    if found is None or not found.changed.any():
         return ""
     names, counts = np.unique(audit.pair.y, return_counts=True)
-    labeled = counts / counts.sum()
-    if np.abs(labeled - found.classes).max() < 0.1:
-        return ""
-    both = zip(names, found.classes, labeled, strict=True)
-    told = ", ".join(f"class {name} = {share:.0%} ({known:.0%})" for name, share, known in both)
-    return (
-        "Estimated share of each class among the consistent unlabeled rows (in parentheses: among "
-        f"the labeled rows): {told}."
-    )
+    labeled, shares = counts / counts.sum(), found.classes
+    told = [
+        f"class {names[k]} {shares.estimate[k]:.0%} [{shares.low[k]:.0%}, {shares.high[k]:.0%}], "
+        f"was {labeled[k]:.0%}"
+        for k in np.argsort(-np.abs(shares.estimate - labeled))
+        if found.changed[k]
+    ]
+    return CLASSES.format(told="; ".join(told[:MOST_CLASSES]), level=INTERVAL)
 
 
 def verdict(gain: Interval) -> str:

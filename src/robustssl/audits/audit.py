@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from joblib import parallel_config
 from sklearn.decomposition import PCA
@@ -89,9 +90,11 @@ def audit(
     pair = _pair(labeled, unlabeled, target, text, drop, encoder)
     part = pair.sample(LABELED, UNLABELED)
     with parallel_config(backend="threading", n_jobs=-1), threadpool_limits(1):
-        inconsistency = replace(inspect(part, step), **_columns(pair))
+        inconsistency = replace(_inspect_all(pair, part, step), **_columns(pair))
     found = inconsistency.mixture
-    probability = found.inconsistent if found else np.full(len(part.unlabeled), 0.5)
+    probability = np.full(len(part.unlabeled), 0.5)
+    if found:
+        probability = found.inconsistent[part.rows if pair.kind == "tabular" else slice(None)]
     gains = measure(part, probability, algorithms, step)
     if found is None or found.distribution.low == 0:
         gains = replace(gains, apart={})  # it is not known whether a row is inconsistent
@@ -129,15 +132,30 @@ def _majority(y: Any) -> tuple[Any, float]:
     return counts.index[0], float(counts.iloc[0])
 
 
-def inspect(pair: Pair, step: Callable[[], None] = lambda: None) -> Inconsistency:
-    """How inconsistent the rows are; takes mixture.STEPS steps."""
+def _inspect_all(pair: Pair, part: Pair, step: Callable[[], None]) -> Inconsistency:
+    """How inconsistent the rows of a sample are. In a table all unlabeled rows get a probability;
+    images and texts outside of the sample do not, since encoders are slow.
+    """
+    if pair.kind != "tabular":
+        return inspect(part, step)
+    return inspect(pair.sample(LABELED, len(pair.unlabeled)), step, part.rows)
+
+
+def inspect(
+    pair: Pair,
+    step: Callable[[], None] = lambda: None,
+    sample: npt.NDArray[np.intp] | None = None,
+) -> Inconsistency:
+    """How inconsistent the rows are; takes mixture.STEPS steps. sample: the numbers of the
+    unlabeled rows that are examined; by default, all.
+    """
     compared = _columns(pair)
     lost = {column.name for column in compared["columns"] if column.share == 1}
     X, Z, names = _numbers(pair, lost)
     if X.shape[1] == 0:
         return Inconsistency(UNKNOWN, UNKNOWN, telling=(), mixture=None, **compared)
     codes = np.unique(pair.y, return_inverse=True)[1]
-    found = estimate_mixture(X, codes, Z, step)
+    found = estimate_mixture(X, codes, Z, step, sample, pair.group)
     telling: list[Telling] = []
     if found.p < 0.05 and pair.kind == "text":
         telling = telling_words(pair)

@@ -27,9 +27,32 @@ IDENTIFIERS = (
     "Columns that look like an identifier, with a different value in nearly every row, were left "
     "out: {names}."
 )
+DATES = (
+    "Columns that hold dates or times were left out of the comparison: {names}. If rows are to be "
+    "ordered by one of them, audit again with --time."
+)
+AMBIGUOUS = (
+    "The commas in {names} may mark decimals or thousands, so the values were read as words. Write "
+    "1.234 or 1234 instead of 1,234."
+)
+LEAK = (
+    "Warning: {names} nearly determines the target, and the other columns do not. If it is not "
+    "known before the class is, the accuracies below are false: audit again with --drop."
+)
+SAME = "Warning: the labeled and the unlabeled rows are the same rows."
 MAYBE_TEXT = "If {name} holds texts to learn from, audit again with --text {name}."
 NO_TEXT = "Rows with an empty text were left out: {rows}."
 ENCODER = "The {kind}s were compared by the vectors of the encoder {encoder}."
+
+# Whether time separates the files
+OTHER_TIME = (
+    "Your unlabeled rows are {word}: {share:.0%} of them are {word} than every labeled row."
+)
+SAME_TIME = (
+    "Time does not separate the files: {later:.0%} of the unlabeled rows are later than every "
+    "labeled row, and {earlier:.0%} are earlier."
+)
+NO_TIME = "Whether time separates the files is not known: one of them has no times."
 
 # How the unlabeled rows have lost a column
 MISSING = "missing"

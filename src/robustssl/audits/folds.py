@@ -59,9 +59,7 @@ def stratified(
     return split.split(codes, codes, groups)  # type: ignore[no-any-return]
 
 
-def forward(
-    codes: Codes, groups: Codes, n: int, time: Matrix
-) -> Iterator[tuple[Codes, Codes]]:
+def forward(codes: Codes, groups: Codes, n: int, time: Matrix) -> Iterator[tuple[Codes, Codes]]:
     """The later half of the rows in at most n blocks; each is held out from all rows that are
     earlier than the block, as a model is used on rows that are later than those it has learned.
 

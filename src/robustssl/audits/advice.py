@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 # What was left out when the rows were read
 RARE = (
-    "Classes with fewer than {fewest} labeled rows were left out: {names}. They have {share:.0%} of "
-    "the labeled rows; unlabeled rows of these classes look inconsistent, as their class is gone."
+    "Classes with fewer than {fewest} labeled rows were left out: {names}. They have {share:.0%} "
+    "of the labeled rows; unlabeled rows of these classes look inconsistent for this reason alone."
 )
 NO_TARGET = "Rows of {file} with an empty {target} were left out: {rows}."
 IGNORED_TARGET = "The column {target} of {file} was ignored."

@@ -75,7 +75,7 @@ def forward(codes: Codes, groups: Codes, n: int, time: Matrix) -> Iterator[tuple
             found.append((earlier, block))
     if not found:
         raise InputError(
-            "folds in time order need earlier labeled rows of at least two classes: leave out --time"
+            "folds in time order need earlier labeled rows of two classes or more: leave out --time"
         )
     return iter(found)
 

@@ -55,9 +55,9 @@ def make_folds(
         alike = np.delete(labeled, x), unlabeled[kept]
         inner = _cross_likeness(A, left, B, K, alike, seed=k + 1)
         measure = _likeness(A, left, K)
-        four = (A, *inner[:1]), (B, *inner[1:]), (X[x], measure(X[x])), (Z[held], measure(Z[held]))
-        outside = np.setdiff1d(z, sample)
-        folds.append(Fold(*map(np.hstack, four), left, x, held, outside, measure))
+        both = zip((A, B, X[x], Z[held]), (*inner, *map(measure, (X[x], Z[held]))), strict=True)
+        A, B, a, b = (np.hstack(rows) for rows in both)
+        folds.append(Fold(A, B, a, b, left, x, held, np.setdiff1d(z, sample), measure))
         step()
     return folds
 

@@ -12,12 +12,13 @@ import pandas as pd
 from robustssl import registry
 from robustssl.audits import advice
 from robustssl.audits.folds import Both
-from robustssl.audits.roles import is_identifier, is_text, leaks
+from robustssl.audits.roles import is_text
 from robustssl.audits.rows import Classes, Pair, is_number, texts_of
+from robustssl.audits.tables import pair_of_tables
 from robustssl.audits.times import times_of
 from robustssl.data import AUTO, ENCODERS
 from robustssl.datasets.image_folder import image_files, read_image
-from robustssl.datasets.table import has_doubtful_commas, read_frame
+from robustssl.datasets.table import read_frame
 from robustssl.errors import InputError, unknown
 
 SIZE, SMALL = 128, 32  # of an image, in pixels; the second is that of images without an encoder
@@ -100,7 +101,7 @@ def of_frames(
     text = text or _text_column(labeled)
     if text is not None:
         return _texts(labeled, y, unlabeled, text, encoder, **aside)
-    return _tables(labeled, y, unlabeled, **aside)
+    return pair_of_tables(labeled, y, unlabeled, **aside)
 
 
 def _column(files: tuple[pd.DataFrame, pd.DataFrame], name: str) -> pd.Series:
@@ -128,46 +129,6 @@ def _both(column: pd.Series, values: npt.NDArray[Any]) -> Both:
     return Both(*np.split(values, [int((column.index.get_level_values(0) == 0).sum())]))
 
 
-def _tables(
-    labeled: pd.DataFrame, y: Classes, unlabeled: pd.DataFrame, **aside: Both | None
-) -> Pair:
-    both, notes = [name for name in labeled if name in unlabeled], []
-    if not both:
-        raise InputError("labeled and unlabeled rows have no column in common")
-    extra = [name for name in unlabeled if name not in labeled]
-    if extra:
-        notes.append(advice.EXTRA.format(names=advice.listed(extra)))
-    times = [name for name in labeled if times_of(labeled[name]) is not None]
-    if times:
-        notes.append(advice.DATES.format(names=advice.listed(times)))
-    named = [
-        name
-        for name in labeled
-        if name not in times and is_identifier(labeled[name], unlabeled.get(name))
-    ]
-    if named:
-        notes.append(advice.IDENTIFIERS.format(names=advice.listed(named)))
-        notes += [advice.MAYBE_TEXT.format(name=n) for n in named if is_text(labeled[n])][:1]
-    kept = [name for name in both if name not in (*named, *times)]
-    if not kept:
-        raise InputError(
-            "every column that both have looks like a time or an identifier of its row"
-        )
-    doubtful = [n for n in kept if has_doubtful_commas(labeled[n], unlabeled[n])]
-    if doubtful:
-        notes.append(advice.AMBIGUOUS.format(names=advice.listed(doubtful)))
-    lost = [name for name in labeled if name not in (*both, *named, *times)]
-    labeled, unlabeled = labeled[[*kept, *lost]].copy(), unlabeled[kept].copy()
-    if not lost and labeled.reset_index(drop=True).equals(unlabeled.reset_index(drop=True)):
-        notes.append(advice.SAME)
-    for name in kept:
-        labeled[name], unlabeled[name] = _alike(labeled[name], unlabeled[name])
-    pair = Pair(labeled, y, unlabeled, lost=tuple(map(str, lost)), notes=notes, **aside)
-    if found := leaks(pair.labeled, pair.y):
-        notes.append(advice.LEAK.format(names=advice.listed(found)))
-    return pair
-
-
 def _classes_of(column: pd.Series) -> Classes:
     """The classes as they were read; whole numbers that became fractions by a gap are whole."""
     if pd.api.types.is_float_dtype(column) and (column % 1 == 0).all():
@@ -175,25 +136,6 @@ def _classes_of(column: pd.Series) -> Classes:
     if is_number(column):
         return np.asarray(column)
     return np.asarray(column.astype(str), object)
-
-
-def _alike(labeled: pd.Series, unlabeled: pd.Series) -> tuple[pd.Series, pd.Series]:
-    """Both columns as numbers if one holds numbers and most of the other can be read as numbers;
-    values that cannot are missing.
-    """
-    columns = [
-        column.astype(float) if _is_boolean(column) else column for column in (labeled, unlabeled)
-    ]
-    if is_number(columns[0]) != is_number(columns[1]):
-        read = [pd.to_numeric(column, errors="coerce") for column in columns]
-        if all(r.notna().sum() > 0.5 * c.notna().sum() for r, c in zip(read, columns, strict=True)):
-            columns = read
-    return columns[0], columns[1]
-
-
-def _is_boolean(column: pd.Series) -> bool:
-    """Whether a column holds true and false, and maybe gaps."""
-    return {type(value) for value in column.dropna()} <= {bool, np.bool_} and column.notna().any()
 
 
 def _text_column(frame: pd.DataFrame) -> str | None:
@@ -207,7 +149,7 @@ def _texts(
     unlabeled: pd.DataFrame,
     text: str,
     encoder: str,
-    **aside: Both | None,
+    **aside: Any,
 ) -> Pair:
     for frame, whose in ((labeled, "labeled"), (unlabeled, "unlabeled")):
         if text not in frame:
@@ -217,7 +159,7 @@ def _texts(
     empty = sum(int((~f).sum()) for f in full)
     notes = [advice.NO_TEXT.format(rows=empty)] if empty else []
     rows = (X[full[0]], y[full[0]], Z[full[1]])
-    kept = {
+    kept: dict[str, Any] = {
         name: both and Both(both.labeled[full[0]], both.unlabeled[full[1]])
         for name, both in aside.items()
     }

@@ -9,10 +9,12 @@ from robustssl.audits.folds import Both
 
 Times = npt.NDArray[np.float64]
 
-DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d %b %Y", "%d %B %Y")
-DAYS += ("%b %d, %Y", "%B %d, %Y")
+DAYS = (
+    *("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y"),
+    *("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y"),
+)
 FORMS = ("ISO8601", *DAYS, *(f"{day} {clock}" for day in DAYS for clock in ("%H:%M", "%H:%M:%S")))
-LONGEST_DAY = 1.0e9, 2.2e9  # seconds since 1970 of the years 2001 to 2039
+CENTURY = 1.0e9, 2.2e9  # seconds since 1970 of the years 2001 to 2039
 TRIED = 200  # values that choose the form
 
 
@@ -46,8 +48,8 @@ def _of_numbers(column: pd.Series) -> Times | None:
     if not len(known) or not (np.isfinite(known) & (known % 1 == 0)).all():
         return None
     for scale in (1.0, 1e3, 1e6, 1e9):  # seconds, milli-, micro- and nanoseconds
-        if known.between(*(scale * end for end in LONGEST_DAY)).all():
-            return column.to_numpy(float) / scale
+        if known.between(*(scale * end for end in CENTURY)).all():
+            return np.asarray(column, float) / scale
     if known.between(19000101, 21001231).all():
         days = _parsed(column.astype("Int64").astype(str), "%Y%m%d")
         return _seconds(days) if days.notna().sum() == len(known) else None
@@ -56,7 +58,7 @@ def _of_numbers(column: pd.Series) -> Times | None:
 
 def _seconds(moments: pd.Series) -> Times:
     since = (moments - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(seconds=1)
-    return since.to_numpy(float)
+    return np.asarray(since, float)
 
 
 def separation(time: Both) -> str:

@@ -195,7 +195,8 @@ def size(audit: Audit) -> str:
         f"{audit.unlabeled:,} unlabeled rows",
     ]
     if audit.pair.kind == "tabular":
-        parts.append(f"{audit.pair.labeled.shape[1]} columns")
+        columns = audit.pair.labeled.shape[1]
+        parts.append(f"{columns} column" + "s" * (columns != 1))
     examined = {
         "labeled": (len(audit.pair.labeled), audit.labeled),
         "unlabeled": (len(audit.pair.unlabeled), audit.unlabeled),

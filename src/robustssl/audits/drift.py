@@ -5,21 +5,23 @@ from dataclasses import replace
 import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier
 
-from robustssl.audits.folds import Matrix
+from robustssl.audits.folds import Codes, Matrix
 from robustssl.audits.forests import Fold, score
 
 FEWEST = 50  # different values of a column; one with fewer is told apart by any move
 
 
 def move_back(
-    folds: list[Fold], X: Matrix, Z: Matrix, weights: Matrix, shares: Matrix
+    folds: list[Fold], X: Matrix, codes: Codes, Z: Matrix
 ) -> tuple[Matrix, Matrix, float]:
-    """The scores of labeled rows (X, with weights) and unlabeled rows (Z) after the means of the
-    columns of Z were moved onto those of X, and the median size of these moves in standard
-    deviations. shares: of the classes. Columns with few different values stay.
+    """The scores of labeled rows (X) and unlabeled rows (Z) after the means of the columns of Z
+    were moved onto those of X, and the median size of these moves in standard deviations.
+
+    Columns with few different values stay. The classes keep their shares: those that were estimated
+    for rows which have moved cannot be trusted.
     """
     many = [len(np.unique(column)) >= FEWEST for column in np.concatenate([X, Z]).T]
-    d, move = X.shape[1], np.where(many, Z.mean(0) - np.average(X, axis=0, weights=weights), 0.0)
+    d, move = X.shape[1], np.where(many, Z.mean(0) - X.mean(0), 0.0)
     moved = [
         replace(
             fold,
@@ -30,6 +32,6 @@ def move_back(
         )
         for fold in folds
     ]
-    low, high, _ = score(moved, slice(0, d), shares, ExtraTreesClassifier)
+    low, high, _ = score(moved, slice(0, d), np.bincount(codes) / len(codes), ExtraTreesClassifier)
     size = np.abs(move[many]) / np.maximum(X.std(0)[many], 1e-9)
     return low, high, float(np.median(size)) if any(many) else 0.0

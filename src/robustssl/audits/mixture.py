@@ -41,10 +41,11 @@ class Mixture:
     distribution: the share of rows that differ in any way. label: the share of rows that look like
     no labeled class, nan if not known. drift: how far all rows have moved alike, in standard
     deviations, if that is the whole difference, else nan. confused: how much the labeled classes
-    are confused with each other, from 0 to 1 (chance). auroc: how well a forest tells unlabeled from labeled rows; p: the p-value of
-    the test that they do not differ. classes: the share of each class among the consistent rows,
-    (K,); changed: whether it differs from that among the labeled rows beyond chance, (K,).
-    weight: the importance of each feature. inconsistent: the probability of each row.
+    are confused with each other, from 0 to 1 (chance). auroc: how well a forest tells unlabeled
+    from labeled rows; p: the p-value of the test that they do not differ. classes: the share of
+    each class among the consistent rows, (K,); changed: whether it differs from that among the
+    labeled rows beyond chance, (K,). weight: the importance of each feature. inconsistent: the
+    probability of each row.
     """
 
     distribution: Interval
@@ -94,10 +95,11 @@ def estimate_mixture(
     low, high, importance = score(folds, every, shares, RandomForestClassifier, step, Z)
     distribution = estimate_share(low, high[sample], weights)
     auroc, p = _auroc(low, high[sample], weights)
+    inconsistent = _posterior(low, high[sample], weights, 1 - distribution.estimate)(high)
     drift = np.nan
     if distribution.low > 0 and p < ALPHA:
-        *moved, size = move_back(folds, X, Z[sample], weights, shares)
-        drift = size if _auroc(moved[0], moved[1][sample], weights)[1] > ALPHA else np.nan
+        low, back, size = move_back(folds, X, codes, Z[sample])
+        drift = size if _auroc(low, back[sample], np.ones(len(X)))[1] > ALPHA else np.nan
     confused = _confused(P, codes)
     kinds = consistent(distribution, label, confused if np.isnan(drift) else 1.0)
     return Mixture(
@@ -110,7 +112,7 @@ def estimate_mixture(
         classes=classes,
         changed=changed,
         weight=importance[:d] / max(importance[:d].sum(), 1e-12),
-        inconsistent=_posterior(low, high[sample], weights, 1 - distribution.estimate)(high),
+        inconsistent=inconsistent,
     )
 
 

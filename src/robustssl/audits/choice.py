@@ -37,4 +37,5 @@ def luck_of(gains: Gains) -> float:
     """By how much the best baseline seems better than it is, because it is the best of several."""
     if len(gains.baselines) == 1:
         return 0.0
-    return max(gains.mean(gains.alone) - score_of_best(gains, gains.baselines).estimate, 0.0)
+    corrected = float(score_of_best(gains, gains.baselines).estimate)
+    return max(gains.mean(gains.alone) - corrected, 0.0)

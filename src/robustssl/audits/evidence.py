@@ -70,4 +70,5 @@ def _luck(gains: Gains, baseline: str, apart: float) -> float:
     differently: with normal errors, in proportion to how far the other baselines are apart from it.
     """
     others = [_apart(gains, baseline, name) for name in gains.baselines if name != baseline]
-    return luck_of(gains) * min(apart / max(np.mean(others), 1e-9), 1.0) if others else 0.0
+    usual = float(np.mean(others)) if others else 0.0
+    return luck_of(gains) * min(apart / usual, 1.0) if usual else 0.0

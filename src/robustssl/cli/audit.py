@@ -27,7 +27,9 @@ def audit(
     algorithm: Annotated[
         list[str] | None,
         typer.Option(
-            "--algorithm", "-a", help="Method to try; may be repeated. By default, three quick ones."
+            "--algorithm",
+            "-a",
+            help="Method to try; may be repeated. By default, three quick ones.",
         ),
     ] = None,
     encoder: Annotated[

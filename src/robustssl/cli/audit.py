@@ -29,7 +29,7 @@ def audit(
         typer.Option(
             "--algorithm",
             "-a",
-            help="Method to try; may be repeated. By default, three quick ones.",
+            help="Method to try; may be repeated. By default, quick ones.",
         ),
     ] = None,
     encoder: Annotated[

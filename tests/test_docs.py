@@ -138,7 +138,7 @@ def folder(tmp_path, store, monkeypatch, no_figures, in_process):
     for name in set(sys.modules) - before:  # modules of the page's own, which another may have too
         if str(getattr(sys.modules[name], "__file__", None)).startswith(str(tmp_path)):
             del sys.modules[name]
-    for cached in (registry.names, registry.find, registry._entry_points):
+    for cached in (registry.names, registry.find, registry.lookup.entry_points):
         cached.cache_clear()
 
 

@@ -66,7 +66,7 @@ def offered(monkeypatch):
         EntryPoint("vote", "own_algorithm:NeighbourVote", "robustssl.algorithms"),
         EntryPoint("tsvm", "own_algorithm:NeighbourVote", "robustssl.algorithms"),
     ]
-    caches = (registry.names, registry.find, registry._entry_points)
+    caches = (registry.names, registry.find, registry.lookup.entry_points)
     monkeypatch.setattr(
         "importlib.metadata.entry_points",
         lambda group: points if group == "robustssl.algorithms" else [],

@@ -16,6 +16,7 @@ from robustssl.execution.timing import in_order
 from robustssl.records import catalog
 from robustssl.records.record import Record
 from robustssl.spec import parse
+from robustssl.studies import changes
 from robustssl.studies import study as studies
 
 GOOD = {"algorithms": ["self_training"], "environments": "label", "datasets": ["iris"]}
@@ -360,18 +361,18 @@ def test_parts_that_cannot_be_are_told(document, words):
 
 
 def test_a_part_of_a_study_is_asked_for_by_names():
-    part = studies.narrowed("quickstart", ["dataset=wine", "dataset=iris", "algorithm=fixmatch"])
+    part = changes.narrowed("quickstart", ["dataset=wine", "dataset=iris", "algorithm=fixmatch"])
     assert {(method, task.dataset) for method, task in part.curves()} == {
         ("fixmatch", "iris"),
         ("fixmatch", "wine"),
     }
     assert set(part.cells()) < set(studies.study("quickstart").cells())
-    whole = studies.narrowed({"parts": ["quickstart"]}, ["environment=label", "dataset=wine"])
+    whole = changes.narrowed({"parts": ["quickstart"]}, ["environment=label", "dataset=wine"])
     assert {(task.environment, task.dataset) for _, task in whole.curves()} == {("label", "wine")}
     with pytest.raises(InputError, match="nothing that is dataset=letter"):
-        studies.narrowed("quickstart", ["dataset=letter"])
+        changes.narrowed("quickstart", ["dataset=letter"])
     with pytest.raises(InputError, match="cannot read 'wine'"):
-        studies.narrowed("quickstart", ["wine"])
+        changes.narrowed("quickstart", ["wine"])
 
 
 def test_the_leaderboard_has_43_algorithms_and_one_budget_for_each_kind_of_data():
@@ -406,10 +407,10 @@ def test_a_method_keeps_the_name_it_was_asked_by():
         assert (second.budget, second.family) == (None, "statistical")
         assert third.name == "vat[preset=paper]"
     own = studies.study({**asked, "environments": ["label"], "datasets": ["wine"]})
-    twice = studies.with_algorithms(own, ["fixmatch[threshold=0.8,budget=quick]"])
+    twice = changes.with_algorithms(own, ["fixmatch[threshold=0.8,budget=quick]"])
     assert len(twice.methods) == 3 + 1  # and the baseline; quick is what nets are anyway
 
 
 def test_more_algorithms_go_into_every_part():
-    whole = studies.with_algorithms({"parts": ["quickstart"]}, ["tsvm"])
+    whole = changes.with_algorithms({"parts": ["quickstart"]}, ["tsvm"])
     assert {method for method, *_ in whole.curves()} >= {"tsvm", "supervised_svm"}

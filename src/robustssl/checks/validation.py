@@ -26,7 +26,7 @@ from robustssl.execution.engines.processes import clean_start
 from robustssl.execution.provenance import provenance
 from robustssl.registry.trust import Trust, module_of, trusting
 from robustssl.splits import prepare
-from robustssl.studies.study import read_study
+from robustssl.studies.files import read_study
 
 
 def freeze(folder: str | Path, commit: str | None = None, trust: Sequence[str] = ()) -> None:

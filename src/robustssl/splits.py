@@ -11,7 +11,8 @@ from sklearn.pipeline import Pipeline
 from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.data import Pools, Split, ViewedRows
-from robustssl.encoders import Joined, Pretrained, digests_of
+from robustssl.encoders import Pretrained, digests_of
+from robustssl.encoders._joined import Joined
 from robustssl.encoders.none import Texts
 from robustssl.preprocessing import Matrix, preprocessing
 from robustssl.views.texts import VERSIONS, text_versions

@@ -43,7 +43,7 @@ def find(kind: Kind, name: str) -> Any:
     if kind == "environment" and "+" in name:
         return _composed(*name.split("+"))
     if kind == "encoder" and "+" in name:
-        return importlib.import_module("robustssl.encoders").joined(name.split("+"))
+        return importlib.import_module("robustssl.encoders._joined").joined(name.split("+"))
     if ":" in name:
         return load_own(kind, name)
     if name not in names(kind):

@@ -19,7 +19,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from robustssl import registry
-from robustssl.deep.batches import Problem
+from robustssl.deep.inputs import Problem
 from robustssl.deep.stack import Stack
 from robustssl.deep.train import take_steps
 from robustssl.spec import parse

@@ -134,7 +134,7 @@ def its_unlabeled_loss_has_a_gradient(learner: Learner) -> None:
 
 def unlabeled_gradient(model: Any) -> float:
     """The largest norm of the gradient of the unlabeled loss during training."""
-    from robustssl.deep.together import unlabeled_gradients
+    from robustssl.checks._gradients import unlabeled_gradients
 
     X, y, _, _ = blobs(0)
     model.set_params(net="mlp[width=16]")

@@ -35,17 +35,19 @@ from robustssl.data import ViewedRows
 from robustssl.deep import DeepClassifier, frozen, mse_loss
 from robustssl.deep import together as fitting
 from robustssl.deep import train as training
-from robustssl.deep.batches import _indices
+from robustssl.deep.draws import row_numbers
+from robustssl.deep.inputs import Inputs, inputs_of
 from robustssl.deep.net import BatchNorm, Net, Whole
-from robustssl.deep.together import How, Inputs, Training, inputs_of
+from robustssl.deep.together import How, Training
 from robustssl.deep.train import train
 from robustssl.deep.types import Batch
 from robustssl.execution.groups import groups
-from robustssl.execution.worker import _Job, _prepare, run_group
+from robustssl.execution.jobs import Job, prepare_job
+from robustssl.execution.worker import run_group
 from robustssl.nets.ft_transformer import FTTransformer
 from robustssl.nets.mlp import MLP
 from robustssl.nets.wide_resnet import WideResNet
-from robustssl.records.record import NO_EXTRAS
+from robustssl.records.extras import NO_EXTRAS
 from robustssl.spec import parse
 from robustssl.splits import prepare
 
@@ -655,7 +657,7 @@ def test_models_of_other_shapes_share_no_stack():
 
 @pytest.mark.parametrize(("count", "size"), [(20, 8), (8, 8), (3, 8), (1, 4), (200, 3)])
 def test_a_batch_has_no_row_twice_if_there_are_enough(count, size):
-    drawn = _indices(count, size)(np.random.default_rng(0), 50)
+    drawn = row_numbers(count, size)(np.random.default_rng(0), 50)
     assert drawn.shape == (50, size)
     most = [np.bincount(batch, minlength=count).max() for batch in drawn]
     assert max(most) == -(-size // count)
@@ -918,9 +920,9 @@ def test_seconds_are_shared_and_seeds_too():
     start = time.perf_counter()
     found = [record for group in groups(cells) for record in run_group(group)]
     assert 0 < sum(r.seconds for r in found) < time.perf_counter() - start
-    jobs = [_Job([cell], {}) for cell in cells]
+    jobs = [Job([cell], {}) for cell in cells]
     for job in jobs:
-        _prepare(job, NO_EXTRAS)
+        prepare_job(job, NO_EXTRAS)
     assert len({job.model.random_state for job in jobs}) == 1
 
 

@@ -19,7 +19,7 @@ from robustssl.analysis.metrics import GRID
 from robustssl.cell import Cell, Task
 from robustssl.errors import InputError, unknown
 from robustssl.method import Method
-from robustssl.records.record import Extras
+from robustssl.records.extras import Extras
 from robustssl.registry.searches import configurations
 from robustssl.spec import parse
 from robustssl.studies import keys

@@ -140,7 +140,7 @@ class Record:
         """
         try:
             document = json.loads(text)
-            sha256 = document.pop("sha256", None)
+            key, sha256 = document["key"], document.pop("sha256", None)
             made = cls._of(document)
             made.check_types()
             if "\\u" in text:
@@ -148,8 +148,8 @@ class Record:
             altered = sha256 not in (None, sha256_of(document))
         except UNREADABLE as error:
             raise InputError(f"not a record: {type(error).__name__}: {error}") from error
-        if made.key != document["key"]:
-            raise InputError(f"the key {document['key']} does not belong to the cell {made.cell}")
+        if made.key != key:
+            raise InputError(f"the key {key} does not belong to the cell {made.cell}")
         if strict and sha256 is None:
             raise InputError(f"the record of {made.cell} has no digest")
         if altered:

@@ -185,14 +185,16 @@ def test_a_plan_counts_and_estimates_and_writes_nothing(tmp_path, small, monkeyp
     assert after.seconds == pytest.approx(12 * mean)
 
 
-def test_status_of_a_store_without_a_study(tmp_path, small):
+def test_status_of_a_store_without_a_study(tmp_path, small, in_process):
     store = tmp_path / "s.sqlite"
     robustssl.run(small, store, workers=1)
     got = robustssl.status(store)
     assert (got.cells, got.done, got.missing, got.failed) == (48, 48, 0, 0)
 
 
-def test_a_store_knows_its_studies_and_what_is_left_of_them(tmp_path, small, monkeypatch):
+def test_a_store_knows_its_studies_and_what_is_left_of_them(
+    tmp_path, small, monkeypatch, in_process
+):
     """Also of a larger one that was stopped, and however many other cells the store holds."""
     store = tmp_path / "s.sqlite"
     robustssl.run({**small, "seeds": [0, 1], "ts": [0, 1]}, store, workers=1)
@@ -284,7 +286,7 @@ def test_each_stands_for_every_ordered_pair_of_domains(tmp_path):
         small(environments="distribution[source=each]").cells()
 
 
-def test_a_file_that_has_changed_is_refused(tmp_path):
+def test_a_file_that_has_changed_is_refused(tmp_path, in_process):
     def write(sign):
         rows = [f"{sign * i},{i % 7},{'xy'[i % 2]}" for i in range(60)]
         (tmp_path / "mine.csv").write_text("\n".join(["a,b,kind", *rows]))
@@ -319,7 +321,7 @@ def test_what_cannot_be_run_is_left_out():
         small(exclude=[{"algorithm": "self_trainin"}])
 
 
-def test_long_groups_start_first_from_what_the_store_knows(small, tmp_path):
+def test_long_groups_start_first_from_what_the_store_knows(small, tmp_path, in_process):
     """Of what is not known, the order is that of the study, and it comes before all else."""
     place = tmp_path / "s.sqlite"
     robustssl.run({**small, "seeds": 1}, place, workers=1, progress=False)

@@ -11,7 +11,7 @@ from robustssl import InputError
 from robustssl.cell import cell_key
 from robustssl.checks.submissions import submit
 from robustssl.checks.validation import freeze, validate
-from robustssl.records.record import _sha256
+from robustssl.records.documents import sha256_of
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def altered(line, forge=True, **changes):
         inner[last] = value
     if forge:
         document.pop("sha256")
-        document["sha256"] = _sha256(document)
+        document["sha256"] = sha256_of(document)
     return json.dumps(document)
 
 

@@ -100,8 +100,8 @@ class Prepared:
     def preprocessing(self) -> Pipeline:
         """The one preprocessing, fitted at t = 0."""
         data = self.pools.data
-        reference = self.environment.split(self.pools, 0.0).X
-        return preprocessing(reference, data.kind, data.encoder)
+        rows = self.environment.split(self.pools, 0.0).X
+        return preprocessing(rows, data.kind, data.encoder)
 
     def preprocess(self, X: Matrix) -> Matrix:
         """Rows as numbers; as they are where `split` scales on its own."""

@@ -27,7 +27,7 @@ from robustssl.records.catalog import data_kind
 from robustssl.records.frame import wanted
 from robustssl.records.places import shown
 from robustssl.records.record import Extras
-from robustssl.registry.searches import configurations
+from robustssl.registry.searches import MOST, configurations
 from robustssl.registry.trust import UntrustedError
 from robustssl.spec import parse, spell
 from robustssl.studies.named import named
@@ -97,7 +97,7 @@ class Study(BaseModel):
     environments: Names
     datasets: Names
     labels: Annotated[list[int], BeforeValidator(_listed), Field(min_length=1)] = [5]
-    configurations: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    configurations: Annotated[int, Field(ge=1, le=MOST)] | None = None
     cross_validate: bool = False
     keep: Literal["bits"] | None = None
     total_labels: Annotated[list[int], BeforeValidator(_listed)] = []

@@ -143,6 +143,7 @@ def test_everybody_decides_and_advice_stands_beside(chosen):
     assert [*found] == [
         *("always fixmatch", "always supervised_net"),
         *("the best out of fold", "never: the best baseline out of fold"),
+        "always: the best method out of fold",
     ]
     cells = chosen[CELL].drop_duplicates()
     some = cells[cells.seed < 2].assign(use=lambda cells: cells.t == 0, entrant="a seer")
@@ -187,7 +188,7 @@ def test_regrets_are_told_in_labels_where_they_are_known(chosen):
     assert one.worth.isna().all()
     users = chosen[chosen.method == "fixmatch"]
     assert best_baseline(users) is None
-    assert told(entrants(users)[0], users)[0].priced.tolist() == [0, 0]
+    assert told(entrants(users)[0], users)[0].priced.tolist() == [0, 0, 0]
 
 
 def test_more_labels_show_more_harm_until_cross_validation_protects():

@@ -74,8 +74,9 @@ def entrants(
 ) -> tuple[dict[str, Entrant], list[str]]:
     """Everybody who can decide among the records, on the same cells; and in words what is left out.
 
-    Each method always, the best method out of fold, the best baseline out of fold ("never use");
-    and for each entrant of a table of decisions these where it says "use", else their baselines.
+    Each method always; out of fold, the best of all, the best baseline ("never use") and the best
+    method that uses the rows; and for each entrant of a table of decisions a method, or the best
+    one, where it says "use", else its baseline, or the best one.
     """
     found = {f"always {name}": always(chosen, name) for name in chosen.method.unique()}
     pairs = _pairs(chosen)
@@ -83,7 +84,9 @@ def entrants(
         found["the best out of fold"] = validated(chosen)
         found["never: the best baseline out of fold"] = never = validated(chosen, supervised=True)
         if not chosen.supervised.eq(True).all():
-            pairs["the best method out of fold"] = validated(chosen, supervised=False), never
+            users = validated(chosen, supervised=False)
+            found["always: the best method out of fold"] = users
+            pairs["the best method out of fold"] = users, never
     if decisions is None:
         return _comparable(found)
     for name, mine in decisions.groupby("entrant", sort=False):
@@ -143,6 +146,8 @@ def parse_decisions(path: str | Path) -> pd.DataFrame:
         raw = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
     except (OSError, ValueError) as error:
         raise InputError(f"cannot read {path}: {error}") from error
+    if not isinstance(raw.index, pd.RangeIndex):  # else pandas takes the first cells for an index
+        raise InputError(f"cannot read {path}: its lines have more cells than its header")
     if lacking := [name for name in ADVICE if name not in raw]:
         raise InputError(f"{path} holds no decisions: it lacks the column {lacking[0]}")
     if raw.empty:

@@ -2,7 +2,7 @@
 cross-validation saw, gains in labels, decisions.
 """
 
-import html
+import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -91,8 +91,8 @@ def choosing_sections(
 
 
 def _plain(text: str) -> str:
-    """A text, maybe of somebody's file, that is no markup."""
-    return html.escape(" ".join(text.split()), quote=False)
+    """A text, maybe of somebody's file, on one line and without tags; `< 3` stays as it is."""
+    return re.sub(r"<(?=\S)", "&lt;", " ".join(text.split()))
 
 
 def _section(name: str, text: str, sheet: pd.DataFrame) -> Section:

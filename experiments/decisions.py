@@ -17,36 +17,38 @@ from robustssl.analysis.entrants import read_decisions
 from robustssl.analysis.selection import select
 from robustssl.records.files import read_frame
 from robustssl.records.frame import successes, with_versions
-from robustssl.records.sheets import csv_of
+from robustssl.records.sheets import csv_of, without_apostrophes
 from robustssl.reports.choosing import topics_of_rule
 
 RULES = ("default", "cv", "cv+abstain")
-SHOWN = "cv"
-OVER_METHODS = "out of fold"  # entrants that are not of one method
 
 
-def main() -> None:
+def numbers(store: str, decisions: str) -> pd.DataFrame:
+    """The regrets of all entrants, over tasks and on each."""
+    frame, advice = successes(with_versions(read_frame(store))), read_decisions(decisions)
+    sheets = []
+    for rule in RULES:
+        *_, topic = topics_of_rule(select(frame, rule), rule, advice)
+        sheets.append(topic.sheet.assign(rule=rule))
+    return pd.concat(sheets).round(6)
+
+
+def table(file: str | Path) -> str:
+    """The regrets over tasks of the entrants that are not of one method, by the rule cv."""
+    told = without_apostrophes(pd.read_csv(file))
+    told = told[told.dataset.isna() & (told.rule == "cv") & told.entrant.str.contains("fold")]
+    lines = [
+        f"| {row.entrant} | {row.regret:.3f} [{row.regret_low:.3f}, {row.regret_high:.3f}] "
+        f"| {row.in_labels_told} |"
+        for row in told.itertuples()
+    ]
+    return "\n".join(["| entrant | regret | in labels |", "|---|---|---|", *lines])
+
+
+if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("store", "decisions", "csv"):
         parser.add_argument(name)
     given = parser.parse_args()
-    frame, decisions = (
-        successes(with_versions(read_frame(given.store))),
-        read_decisions(given.decisions),
-    )
-    sheets = []
-    for rule in RULES:
-        *_, topic = topics_of_rule(select(frame, rule), rule, decisions)
-        sheets.append(topic.sheet.assign(rule=rule))
-        if rule == SHOWN:
-            print(
-                topic.table[topic.table.entrant.str.contains(OVER_METHODS)].to_markdown(index=False)
-            )
-            print(*(f"- {note}" for note in topic.notes), sep="\n")
-    Path(given.csv).write_text(csv_of(pd.concat(sheets).round(6)), encoding="utf-8")
-    uses = decisions.groupby(["entrant", "labels", "t"]).use.agg(["sum", "size"])
-    print(uses.to_markdown())
-
-
-if __name__ == "__main__":
-    main()
+    Path(given.csv).write_text(csv_of(numbers(given.store, given.decisions)), encoding="utf-8")
+    print(table(given.csv))

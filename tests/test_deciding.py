@@ -1,5 +1,7 @@
 """Who saw the rows decides whether to use them: the files of decisions, and who makes them."""
 
+import importlib
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,6 +19,7 @@ from robustssl.cli import app
 from robustssl.reports.choosing import choosing_sections, topics_of_rule
 from robustssl.splits import prepare
 
+ROOT = Path(__file__).parents[1]
 STUDY = {
     "algorithms": ["supervised_logistic", "self_training"],
     "environments": "label",
@@ -184,6 +187,13 @@ def rows_of(shift):
     unlabeled = pd.DataFrame(shift + rng.normal(size=(60, 3))).assign(target=pd.NA)
     rows = pd.concat([labeled, unlabeled], ignore_index=True).astype({"target": "Int64"})
     return rows.rename(columns=str)
+
+
+def test_the_page_has_the_numbers_of_the_experiment(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "experiments")
+    table = importlib.import_module("decisions").table(ROOT / "experiments/decisions.csv")
+    assert table.count("\n") == 6
+    assert table in (ROOT / "docs/decide.md").read_text()
 
 
 def test_adversarial_validation_uses_rows_that_cannot_be_told_apart():

@@ -46,6 +46,7 @@ def shown(both: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     for name, values in (("regret", both.regret), ("in_labels", both.worth)):
         for end, which in (("", "estimate"), ("_low", "low"), ("_high", "high")):
             numbers[name + end] = [getattr(value, which, np.nan) for value in values]
+    numbers["in_labels_told"] = [_labels(value) for value in both.worth]
     return pd.DataFrame(columns), numbers
 
 

@@ -177,6 +177,7 @@ def search(tmp_path_factory):
         "ts": [0, 1],
         "seeds": 1,
         "configurations": 3,
+        "cross_validate": True,
     }
     robustssl.run(study, top / "s.sqlite", workers=1, progress=False)
     return submit(study, top / "s.sqlite", top / "results", "search")
@@ -217,6 +218,21 @@ def test_a_configuration_must_be_the_one_drawn_for_its_number(search, tmp_path, 
     problems = said(tampered)
     assert any(problem.startswith("2 records of label_spreading[") for problem in problems)
     assert any(sentence in problem for problem in problems)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "value"), [("cv_accuracy", 0.123), ("cv_log_loss", 0.9), ("bnm", 0.123)]
+)
+def test_criteria_by_which_settings_are_chosen_are_run_again(search, tmp_path, criterion, value):
+    """Else whoever has seen the test scores chooses by writing accuracies out of fold."""
+    shutil.copytree(search, tmp_path / "s")
+    assert validate(tmp_path / "s", sample=1000) == []
+    file = tmp_path / "s" / "records.jsonl.gz"
+    first, *others = gzip.decompress(file.read_bytes()).decode().splitlines()
+    forged = altered(first, **{f"scores__{criterion}": value})
+    file.write_bytes(gzip.compress("".join(f"{line}\n" for line in [forged, *others]).encode()))
+    (problem,) = validate(tmp_path / "s", sample=1000)
+    assert f"has the {criterion} {value}, and" in problem
 
 
 def test_of_older_versions_nobody_knows_what_was_drawn(search, correct, tmp_path):

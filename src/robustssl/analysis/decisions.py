@@ -114,6 +114,7 @@ def told(
     every = every.iloc[np.argsort([value.estimate for value in every.regret], kind="stable")]
     places = dict(zip(every.entrant, range(len(every)), strict=True))
     one = over(lost, ["entrant", *PLACE]).merge(prices, "left", on=["entrant", *PLACE])
+    one["worth"] = one.worth.astype(object).where(one.worth.notna(), None)
     return every, one.sort_values("entrant", key=lambda names: names.map(places), kind="stable")
 
 

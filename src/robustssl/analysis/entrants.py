@@ -120,7 +120,8 @@ def _comparable(
         for name in table.columns.drop(whole.columns)
     ]
     if len(table) < every:
-        said.append(f"compared on {len(table)} of {every} cells (task, t and seed)")
+        ts = ", ".join(f"{t:g}" for t in sorted({*table.index.get_level_values("t")}))
+        said.append(f"compared on {len(table)} of {every} cells (task, t and seed), at t = {ts}")
     return {str(name): column for name, column in whole.items()}, said
 
 

@@ -78,7 +78,7 @@ def decide(
     ] = None,
     seeds: Annotated[int, typer.Option(help="With how many seeds of the study.")] = 2,
 ) -> None:
-    """Decide for the tables of a study whether to use their unlabeled rows.
+    """Decide whether to use the unlabeled rows of a study's tables.
 
     An audit decides, and adversarial validation, from labeled and unlabeled rows alone. `robustssl
     report --decisions` tells what they lose. An audit takes up to a minute or two; you can stop at

@@ -115,9 +115,15 @@ STEPS_OF = {
 }
 
 
+OF_OPTIONS = [
+    contracts.every_option_does_something,
+    contracts.every_searched_option_does_something,
+]
+
+
 @pytest.mark.parametrize("name", marked(DEEP, LONG))
 def test_every_algorithm_keeps_every_contract(name):
-    long = [contracts.does_not_collapse_on_consistent_rows, contracts.every_option_does_something]
+    long = [contracts.does_not_collapse_on_consistent_rows, *OF_OPTIONS]
     if name not in ("fixmatch", "scarf", "vat") and not EVERYTHING:
         long.append(contracts.is_not_worse_than_its_baseline)
     for contract in (c for c in contracts.ALGORITHM if c not in long):
@@ -142,8 +148,9 @@ def test_no_method_collapses(name):
 
 
 @pytest.mark.parametrize("name", marked(DEEP, set(DEEP) - {"supervised_net"}))
-def test_no_option_of_a_net_is_dead(name):
-    keeps(contracts.every_option_does_something, name)
+@pytest.mark.parametrize("contract", OF_OPTIONS)
+def test_no_option_of_a_net_is_dead(name, contract):
+    keeps(contract, name)
 
 
 class OneClass(PseudoLabel):

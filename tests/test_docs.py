@@ -50,6 +50,8 @@ NOT_RUN = {
     r"robustssl run (quickstart|robust-digits|cifar-quick|reproduce-|leaderboard)": "minutes",
     r"robustssl site .*--store results/leaderboard": "half a minute",
     r"robustssl run (study|deep|my_study)\.yaml(?!.*--dry-run)": "minutes",
+    r"robustssl (run|decide) examples/selection\.yaml": "minutes",
+    r"robustssl report --store selection\.sqlite": "wants a study that was run",
     r"robustssl audit labeled\.csv unlabeled\.csv --target COLUMN": "wants files of yours",
     r"robustssl (submit|results validate)": "wants a study that was run",
     r"robustssl import curve\.jsonl": "wants what a GPU wrote",

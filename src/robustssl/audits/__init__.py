@@ -3,6 +3,7 @@ help or harm, and what to use.
 """
 
 from robustssl.audits.audit import Audit, audit, inspect
+from robustssl.audits.deciding import decide
 from robustssl.audits.model import Model
 from robustssl.audits.model_file import load_model, save_model
 from robustssl.audits.reading import images_of, of_frames
@@ -13,6 +14,7 @@ __all__ = [
     "Model",
     "Pair",
     "audit",
+    "decide",
     "images_of",
     "inspect",
     "load_model",

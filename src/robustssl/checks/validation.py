@@ -16,6 +16,7 @@ from robustssl.checks.completeness import (
     incomplete,
     is_current,
     mixed_versions,
+    other_methods,
     other_splits,
     outdated,
 )
@@ -142,6 +143,15 @@ def _problems(
             f"frozen at {found.frozen}: {len(current):,} of {len(found.records):,} records are of "
             "the present versions"
         )
+        searched = sum(
+            1 for r in found.records if r.method and r.method.configuration and not is_current(r)
+        )
+        if searched:
+            tell(
+                f"whether {searched:,} records of other versions have the settings drawn for the "
+                "numbers of their configurations is not known"
+            )
+    yield from other_methods(current)
     yield from not_repeated(current, sample, chance)
 
 

@@ -20,7 +20,7 @@ from robustssl.cell import Cell, Task
 from robustssl.errors import InputError, unknown
 from robustssl.method import Method
 from robustssl.records.extras import Extras
-from robustssl.registry.searches import configurations
+from robustssl.registry.searches import MOST, configurations
 from robustssl.spec import parse
 from robustssl.studies import keys
 from robustssl.studies.files import SUBMITTED, file_of, read_study
@@ -54,7 +54,7 @@ class Study(BaseModel):
     environments: keys.Names
     datasets: keys.Names
     labels: Annotated[keys.Counts, Field(min_length=1)] = [5]
-    configurations: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    configurations: Annotated[int, Field(ge=1, le=MOST)] | None = None
     cross_validate: bool = False
     keep: Literal["bits"] | None = None
     total_labels: keys.Counts = []

@@ -3,11 +3,12 @@
     python experiments/transfer.py records results/development
 
 Reads the records of `development.py` and writes three files: `scores.csv.gz`, the accuracies of all
-searches that are whole; `choices.json`, the settings, as `robustssl choose` writes them; `gains.csv`,
-what each choice gains over the default. Gains are of expected accuracies under the belief Beta(2, 5),
-by the rule over tasks: `gain` on the tasks that the choice was made on, `gain_elsewhere` on each task
-with the setting that the other tasks of its kind choose. `moved` counts the tasks without which
-another setting is chosen. Intervals are over seeds, with the choices as they are.
+searches that are whole; `choices.json`, the settings, as `robustssl choose` writes them;
+`gains.csv`, what each choice gains over the default. Gains are of expected accuracies under the
+belief Beta(2, 5), by the rule over tasks: `gain` on the tasks that the choice was made on,
+`gain_elsewhere` on each task with the setting that the other tasks of its kind choose. `moved`
+counts the tasks without which another setting is chosen. Intervals are over seeds, with the choices
+as they are.
 """
 
 import sys

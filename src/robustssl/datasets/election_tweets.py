@@ -24,5 +24,7 @@ def _carried() -> Arrays:
 def load(encoder: str = "tfidf") -> Dataset:
     """6,444 short messages of H. Clinton or D. Trump; domains early, between, late."""
     source = Source(f"the package {CARRIER.package}", _carried)
-    owner = "the authors of the messages; collected by B. Hamner"
-    return fetch_texts("election_tweets", source, owner=owner, licence="not stated", encoder=encoder)
+    owner = "H. Clinton and D. Trump; collected by B. Hamner"
+    return fetch_texts(
+        "election_tweets", source, owner=owner, licence="not stated", encoder=encoder
+    )

@@ -8,7 +8,7 @@ version = 1
 
 
 def load() -> Dataset:
-    """19,020 simulated showers, of gamma rays or of hadrons, 10 measurements of their image each."""
+    """19,020 simulated showers, of gamma rays or of hadrons, 10 measurements each."""
     return fetch_table(
         "magic",
         shape=(19_020, 10),

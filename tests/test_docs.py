@@ -54,6 +54,7 @@ NOT_RUN = {
     r"robustssl report --store selection\.sqlite": "wants a study that was run",
     r"robustssl audit labeled\.csv unlabeled\.csv --target COLUMN": "wants files of yours",
     r"robustssl (submit|results validate)": "wants a study that was run",
+    r"robustssl report .*--choices": "wants a search on other tasks",
     r"robustssl import curve\.jsonl": "wants what a GPU wrote",
     r"python (benchmarks|examples|experiments)/": "minutes, or a GPU",
 }

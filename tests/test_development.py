@@ -11,7 +11,7 @@ from robustssl.analysis.choices import Choices, choose
 from robustssl.analysis.selection import select
 from robustssl.registry.searches import configured
 from robustssl.spec import parse
-from robustssl.studies.named import named
+from robustssl.studies.files import named
 from robustssl.studies.study import study
 
 FOLDER = Path(__file__).parents[1] / "results" / "development"

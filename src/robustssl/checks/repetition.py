@@ -7,7 +7,8 @@ import numpy as np
 
 from robustssl.execution.groups import are_nets, groups
 from robustssl.execution.worker import run_group
-from robustssl.records.record import CRITERIA, NO_EXTRAS, SCORES, Extras, Record
+from robustssl.records.extras import NO_EXTRAS, Extras
+from robustssl.records.record import CRITERIA, SCORES, Record
 
 # Training turns the rounding of another device into other nets: as good on average, not each.
 NOISE = 0.03  # by which the mean score of a curve of nets may differ

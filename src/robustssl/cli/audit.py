@@ -85,7 +85,7 @@ def decide(
     any time, and the same command continues. It imports the modules that the study names.
     """
     from robustssl import audits
-    from robustssl.studies.study import narrowed
+    from robustssl.studies.changes import narrowed
 
     with notes():
         made = audits.decide(narrowed(study, only or ()), file, ts=t or (), seeds=seeds)

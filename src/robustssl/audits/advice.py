@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from robustssl.audits.verdict import Verdict
 
 # What was left out when the rows were read
-RARE = "Classes with fewer than {fewest} labeled rows were left out: {names}."
+RARE = (
+    "Classes with fewer than {fewest} labeled rows were left out: {names}. They have {share:.0%} "
+    "of the labeled rows; unlabeled rows of these classes look inconsistent for this reason alone."
+)
 NO_TARGET = "Rows of {file} with an empty {target} were left out: {rows}."
 IGNORED_TARGET = "The column {target} of {file} was ignored."
 EXTRA = "Columns that only the unlabeled rows have were left out: {names}."
@@ -25,9 +28,32 @@ IDENTIFIERS = (
     "Columns that look like an identifier, with a different value in nearly every row, were left "
     "out: {names}."
 )
+DATES = (
+    "Columns that hold dates or times were left out of the comparison: {names}. If rows are to be "
+    "ordered by one of them, audit again with --time."
+)
+AMBIGUOUS = (
+    "The commas in {names} may mark decimals or thousands, so the values were read as words. Write "
+    "1.234 or 1234 instead of 1,234."
+)
+LEAK = (
+    "Warning: {names} nearly determines the target, and the other columns do not. If it is not "
+    "known before the class is, the accuracies below are false: audit again with --drop."
+)
+SAME = "Warning: the labeled and the unlabeled rows are the same rows."
 MAYBE_TEXT = "If {name} holds texts to learn from, audit again with --text {name}."
 NO_TEXT = "Rows with an empty text were left out: {rows}."
 ENCODER = "The {kind}s were compared by the vectors of the encoder {encoder}."
+
+# Whether time separates the files
+OTHER_TIME = (
+    "Your unlabeled rows are {word}: {share:.0%} of them are {word} than every labeled row."
+)
+SAME_TIME = (
+    "Time does not separate the files: {later:.0%} of the unlabeled rows are later than every "
+    "labeled row, and {earlier:.0%} are earlier."
+)
+NO_TIME = "Whether time separates the files is not known: one of them has no times."
 
 # How the unlabeled rows have lost a column
 MISSING = "missing"
@@ -51,6 +77,11 @@ KINDS = {
     "label": "of the rows look like no labeled class",
     "feature": "of the columns are lost",
 }
+CLASSES = (
+    "The classes have other shares among the consistent unlabeled rows ({level}) than among the "
+    "labeled rows: {told}."
+)
+MOST_CLASSES = 5  # that are told, those that changed most
 NO_COLUMN = "there is no column by which the rows can be compared"
 TELLING = {
     "tabular": "Columns by which the forest tells them apart, with their importance. For numbers: "
@@ -197,20 +228,19 @@ def auroc(audit: Audit) -> str:
 
 
 def classes(audit: Audit) -> str:
-    """The shares of the classes, if they differ between labeled and unlabeled rows."""
+    """The shares of the classes that differ between labeled and unlabeled rows beyond chance."""
     found = audit.inconsistency.mixture
-    if found is None:
+    if found is None or not found.changed.any():
         return ""
     names, counts = np.unique(audit.pair.y, return_counts=True)
-    labeled = counts / counts.sum()
-    if np.abs(labeled - found.classes).max() < 0.1:
-        return ""
-    both = zip(names, found.classes, labeled, strict=True)
-    told = ", ".join(f"class {name} = {share:.0%} ({known:.0%})" for name, share, known in both)
-    return (
-        "Estimated share of each class among the consistent unlabeled rows (in parentheses: among "
-        f"the labeled rows): {told}."
-    )
+    labeled, shares = counts / counts.sum(), found.classes
+    told = [
+        f"class {names[k]} {shares.estimate[k]:.0%} [{shares.low[k]:.0%}, {shares.high[k]:.0%}], "
+        f"was {labeled[k]:.0%}"
+        for k in np.argsort(-np.abs(shares.estimate - labeled))
+        if found.changed[k]
+    ]
+    return CLASSES.format(told="; ".join(told[:MOST_CLASSES]), level=INTERVAL)
 
 
 def verdict(gain: Interval) -> str:

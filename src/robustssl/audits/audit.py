@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from joblib import parallel_config
 from sklearn.decomposition import PCA
@@ -114,13 +115,15 @@ def audit(
     pair = _pair(labeled, unlabeled, target, text, drop, encoder)
     part = pair.sample(LABELED, UNLABELED)
     with parallel_config(backend="threading", n_jobs=-1), threadpool_limits(1):
-        inconsistency = replace(inspect(part, step), **_columns(pair))
+        inconsistency = replace(_inspect_all(pair, part, step), **_columns(pair))
     found = inconsistency.mixture
     with bench_of(part, own, step) as bench:
         gains = measure(bench, methods, score)
         verdict = judge(gains, found.auroc if found else 0.5, _weights(gains, found))
         tell(verdict)
-        probability = found.inconsistent if found else np.full(len(part.unlabeled), 0.5)
+        probability = np.full(len(part.unlabeled), 0.5)
+        if found:
+            probability = found.inconsistent[part.rows if pair.kind == "tabular" else slice(None)]
         kept = keeping(gains, verdict.method, by_share(bench, verdict.method, probability))
         worth = in_labels(bench, gains, by_labels(bench, verdict.baseline), verdict.gain)
     verdict = replace(verdict, worth=worth)
@@ -132,7 +135,7 @@ def audit(
         advice = replace(advice, text=f"{advice.text} {more}")
     fitted = Model(bench.learner(advice.algorithm), pair.kind, pair.text, pair.encoder)
     if shares == "unlabeled" and found is not None:
-        fitted.shares = dict(zip(np.unique(part.y), found.classes, strict=True))
+        fitted.shares = dict(zip(np.unique(part.y), found.classes.estimate, strict=True))
     fitted.fit(pair.labeled, pair.y, part.unlabeled if advice.uses_unlabeled else None)
     sizes = len(pair.labeled), len(pair.unlabeled)
     return Audit(part, *sizes, inconsistency, gains, verdict, expected, kept, advice, fitted)
@@ -161,7 +164,7 @@ def _majority(y: Any, found: Mixture | None) -> tuple[Any, float] | None:
     """
     names, counts = np.unique(y, return_counts=True)
     place = counts.argmax()
-    if found is not None and found.classes.argmax() != place:
+    if found is not None and found.classes.estimate.argmax() != place:
         return None
     return names[place], float(counts[place] / counts.sum())
 
@@ -172,7 +175,8 @@ def _weights(gains: Gains, found: Mixture | None) -> Any:
     """
     if found is None:
         return None
-    return (found.classes / np.bincount(gains.y, minlength=len(found.classes)))[gains.y]
+    shares = found.classes.estimate
+    return (shares / np.bincount(gains.y, minlength=len(shares)))[gains.y]
 
 
 def _score_without(
@@ -185,15 +189,30 @@ def _score_without(
         return float(score_of(score, codes, found, np.ones((1, len(codes))))[0])
 
 
-def inspect(pair: Pair, step: Callable[[], None] = lambda: None) -> Inconsistency:
-    """How inconsistent the rows are; takes mixture.STEPS steps."""
+def _inspect_all(pair: Pair, part: Pair, step: Callable[[], None]) -> Inconsistency:
+    """How inconsistent the rows of a sample are. In a table all unlabeled rows get a probability;
+    images and texts outside of the sample do not, since encoders are slow.
+    """
+    if pair.kind != "tabular":
+        return inspect(part, step)
+    return inspect(pair.sample(LABELED, len(pair.unlabeled)), step, part.rows)
+
+
+def inspect(
+    pair: Pair,
+    step: Callable[[], None] = lambda: None,
+    sample: npt.NDArray[np.intp] | None = None,
+) -> Inconsistency:
+    """How inconsistent the rows are; takes mixture.STEPS steps. sample: the numbers of the
+    unlabeled rows that are examined; by default, all.
+    """
     compared = _columns(pair)
     lost = {column.name for column in compared["columns"] if column.share == 1}
     X, Z, names = _numbers(pair, lost)
     if X.shape[1] == 0:
         return Inconsistency(UNKNOWN, UNKNOWN, telling=(), mixture=None, **compared)
     codes = np.unique(pair.y, return_inverse=True)[1]
-    found = estimate_mixture(X, codes, Z, step)
+    found = estimate_mixture(X, codes, Z, step, sample, pair.group)
     telling: list[Telling] = []
     if found.p < 0.05 and pair.kind == "text":
         telling = telling_words(pair)

@@ -10,18 +10,20 @@ so 1 - t is at most the ratio of the first two, and equals it where no inconsist
 low.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import nnls
+import numpy.typing as npt
 from scipy.special import ndtr, ndtri
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.isotonic import IsotonicRegression
 from sklearn.preprocessing import StandardScaler
 
 from robustssl.analysis.interval import Interval
-from robustssl.audits.folds import FOLDS, Codes, Matrix, parts
-from robustssl.audits.forests import DISTANCES, Step, make_fold, score
+from robustssl.audits.class_shares import estimate_classes
+from robustssl.audits.folds import FOLDS, Both, Codes, Matrix
+from robustssl.audits.forests import DISTANCES, Step, make_folds, score
 
 LEVEL = 0.9  # of every interval of an audit
 STEPS = 2 * FOLDS
@@ -35,7 +37,8 @@ class Mixture:
 
     distribution: the share of rows that differ in any way. label: the share of rows that look like
     no labeled class. auroc: how well a forest tells unlabeled from labeled rows; p: the p-value of
-    the test that they do not differ. classes: the share of each class among the consistent rows.
+    the test that they do not differ. classes: the share of each class among the consistent rows,
+    (K,); changed: whether it differs from that among the labeled rows beyond chance, (K,).
     weight: the importance of each feature. inconsistent: the probability of each row.
     """
 
@@ -43,20 +46,30 @@ class Mixture:
     label: Interval
     auroc: float
     p: float
-    classes: Matrix
+    classes: Interval
+    changed: npt.NDArray[np.bool_]
     weight: Matrix
     inconsistent: Matrix
 
 
-def estimate_mixture(X: Matrix, codes: Codes, Z: Matrix, step: Step = lambda: None) -> Mixture:
-    """X: labeled rows of the classes `codes`, 0 to K - 1; Z: unlabeled rows. Takes STEPS steps."""
-    scaler = StandardScaler().fit(np.concatenate([X, Z]))
+def estimate_mixture(
+    X: Matrix,
+    codes: Codes,
+    Z: Matrix,
+    step: Step = lambda: None,
+    sample: Codes | None = None,
+    group: Both | None = None,
+) -> Mixture:
+    """X: labeled rows of the classes `codes`, 0 to K - 1; Z: unlabeled rows. Takes STEPS steps.
+
+    sample: the rows of Z that are examined; by default, all. Only `inconsistent` is given for the
+    others too. group: the rows of a group stay together in the folds.
+    """
+    sample = np.arange(len(Z)) if sample is None else sample
+    scaler = StandardScaler().fit(np.concatenate([X, Z[sample]]))
     X, Z = scaler.transform(X), scaler.transform(Z)
     d, K = X.shape[1], codes.max() + 1
-    folds = []
-    for k, rows in enumerate(parts(X, codes, Z, seed=0)):
-        folds.append(make_fold(X, codes, Z, rows, seed=k + 1))
-        step()
+    folds = make_folds(X, codes, Z, sample, group, step)
     every, classlike = slice(0, d + DISTANCES), slice(d, None)
 
     shares = np.bincount(codes) / len(codes)
@@ -65,21 +78,24 @@ def estimate_mixture(X: Matrix, codes: Codes, Z: Matrix, step: Step = lambda: No
     for fold in folds:
         P[fold.labeled] = fold.a[:, every.stop :][:, :K]
         Q[fold.unlabeled] = fold.b[:, every.stop :][:, :K]
-    shares = _class_shares(P, Q, codes, low, high)
+    classes, changed = estimate_classes(P, Q[sample], codes, low, high[sample], LEVEL)
+    shares = classes.estimate
 
     weights = (shares / np.bincount(codes))[codes]
-    low, high, importance = score(folds, every, shares, RandomForestClassifier, step)
-    distribution = estimate_share(low, high, weights)
-    label = estimate_share(*score(folds, classlike, shares, ExtraTreesClassifier)[:2], weights)
-    auroc, p = _auroc(low, high, weights)
+    label_scores = score(folds, classlike, shares, ExtraTreesClassifier)
+    label = estimate_share(label_scores[0], label_scores[1][sample], weights)
+    low, high, importance = score(folds, every, shares, RandomForestClassifier, step, Z)
+    distribution = estimate_share(low, high[sample], weights)
+    auroc, p = _auroc(low, high[sample], weights)
     return Mixture(
         distribution=distribution,
         label=_within(_widen(label, P, codes), distribution),
         auroc=auroc,
         p=p,
-        classes=shares,
+        classes=classes,
+        changed=changed,
         weight=importance[:d] / max(importance[:d].sum(), 1e-12),
-        inconsistent=_posterior(low, high, weights, 1 - distribution.estimate),
+        inconsistent=_posterior(low, high[sample], weights, 1 - distribution.estimate)(high),
     )
 
 
@@ -106,30 +122,6 @@ def estimate_share(low: Matrix, high: Matrix, weights: Matrix) -> Interval:
     t, half = 1 - min(ratio[best], 1.0), _Z * np.hypot(error[best], ERROR)
     most = max(t + half, 1 - (ratio + error).min() + _Z * ERROR)
     return Interval(float(t), float(max(t - half, 0)), float(min(most, 1)))
-
-
-def _class_shares(P: Matrix, Q: Matrix, codes: Codes, low: Matrix, high: Matrix) -> Matrix:
-    """The shares of the classes among unlabeled rows that look labeled.
-
-    With these shares, the mean class probabilities P of labeled rows mix to the mean of Q. They are
-    drawn towards the shares of the labeled rows where the classes are hard to tell apart.
-    """
-    prior, cut = np.bincount(codes) / len(codes), np.quantile(low, 0.9)
-    labeled, unlabeled, K = low <= cut, high <= cut, codes.max() + 1
-    by_class = [P[labeled & (codes == k)] for k in range(K)]
-    if unlabeled.sum() < 10 or min(map(len, by_class)) < 2:
-        return np.asarray(prior)
-    noise = sum(
-        share**2 * part.var(0) / len(part) for share, part in zip(prior, by_class, strict=True)
-    )
-    noise = np.mean(noise + Q[unlabeled].var(0) / unlabeled.sum())
-    pull, one = np.sqrt(2 * noise) * K, 100.0  # the shares sum to one
-    mix = np.stack([part.mean(0) for part in by_class], 1)
-    A = np.concatenate([mix, np.full((1, K), one), pull * np.eye(K)])
-    shares, _ = nnls(A, np.concatenate([Q[unlabeled].mean(0), [one], pull * prior]))
-    kept = np.array([labeled[codes == k].mean() for k in range(K)])
-    shares = np.maximum(shares / np.maximum(kept, 0.1), 1e-6)
-    return np.asarray(shares / shares.sum())
 
 
 def _widen(label: Interval, P: Matrix, codes: Codes) -> Interval:
@@ -160,13 +152,20 @@ def _auroc(low: Matrix, high: Matrix, weights: Matrix) -> tuple[float, float]:
     return area, float(ndtr(-(area - 0.5) / np.sqrt((n + m + 1) / (12 * n * m))))
 
 
-def _posterior(low: Matrix, high: Matrix, weights: Matrix, kappa: float) -> Matrix:
-    """The probability that an unlabeled row is inconsistent: 1 - kappa dP(labeled)/dP(unlabeled),
-    where kappa is the share of consistent rows.
+def _posterior(
+    low: Matrix, high: Matrix, weights: Matrix, kappa: float
+) -> Callable[[Matrix], Matrix]:
+    """A function of scores: the probability that an unlabeled row is inconsistent,
+    1 - kappa dP(labeled)/dP(unlabeled), where kappa is the share of consistent rows.
     """
     both = np.concatenate([low, high])
     weights = np.concatenate([weights / weights.sum(), np.full(len(high), 1 / len(high))])
     is_labeled = np.arange(len(both)) < len(low)
     curve = IsotonicRegression(increasing=False, out_of_bounds="clip")
-    p = curve.fit(both, is_labeled, sample_weight=weights).predict(high)
-    return np.asarray(np.clip(1 - kappa * p / np.maximum(1 - p, 1e-9), 0, 1))
+    curve.fit(both, is_labeled, sample_weight=weights)
+
+    def inconsistent(scores: Matrix) -> Matrix:
+        p = curve.predict(scores)
+        return np.asarray(np.clip(1 - kappa * p / np.maximum(1 - p, 1e-9), 0, 1))
+
+    return inconsistent

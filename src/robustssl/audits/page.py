@@ -51,12 +51,14 @@ def check_folder(folder: str | Path) -> None:
 
 
 def inconsistent_rows(audit: Audit) -> pd.DataFrame:
-    """The unlabeled rows that were examined, numbered from 0, with the probability that each is
-    inconsistent; the highest first.
+    """All unlabeled rows, numbered from 0, with the probability that each is inconsistent; the
+    highest first. It is missing for images and texts that were not examined.
     """
-    found = audit.inconsistency.mixture
-    probability = np.nan if found is None else found.inconsistent.round(3)
-    frame = pd.DataFrame({"row": audit.pair.rows, "inconsistent": probability})
+    found, probability = audit.inconsistency.mixture, np.full(audit.unlabeled, np.nan)
+    if found is not None:
+        examined = len(found.inconsistent) < audit.unlabeled
+        probability[audit.pair.rows if examined else slice(None)] = found.inconsistent
+    frame = pd.DataFrame({"row": np.arange(audit.unlabeled), "inconsistent": probability.round(3)})
     return frame.sort_values("inconsistent", ascending=False, kind="stable")
 
 

@@ -58,12 +58,14 @@ class Inconsistency:
 @dataclass(frozen=True, eq=False)
 class Audit:
     """What an audit found; pair: the rows that it examined, of `labeled` and `unlabeled` rows.
+    target: the column of the classes, empty for images.
 
     verdict: the answer. expected: the score of the advised model on rows like the labeled ones.
     keeping: the gain by the share of the unlabeled rows that is used.
     """
 
     pair: Pair
+    target: str
     labeled: int
     unlabeled: int
     inconsistency: Inconsistency
@@ -90,6 +92,8 @@ def audit(
     *,
     text: str | None = None,
     drop: Sequence[str] = (),
+    group: str | None = None,
+    time: str | None = None,
     algorithms: Sequence[str] = METHODS,
     model: Any = None,
     score: str = "accuracy",
@@ -100,7 +104,8 @@ def audit(
 ) -> Audit:
     """Audit two files, one file with some empty targets, two folders of images, or two frames.
 
-    algorithms: methods to try that use unlabeled rows. model: an estimator of scikit-learn, or
+    group, time: columns; rows of a group stay together in the folds, and a model is tested on rows
+    that are later than those it was trained on. algorithms: methods to try that use unlabeled rows. model: an estimator of scikit-learn, or
     `module:Class`, that takes the place of all learners of the audit: it is tried alone, and with
     unlabeled rows by self-training. score: accuracy, balanced_accuracy, auroc or log_loss. shares:
     the saved model expects the classes in the shares of these rows. encoder: of images or texts;
@@ -112,7 +117,7 @@ def audit(
     methods = () if own else tuple(algorithms)
     for name in methods:
         check_method(name)  # fails before anything takes long
-    pair = _pair(labeled, unlabeled, target, text, drop, encoder)
+    pair = _pair(labeled, unlabeled, target, text, drop, encoder, time, group)
     part = pair.sample(LABELED, UNLABELED)
     with parallel_config(backend="threading", n_jobs=-1), threadpool_limits(1):
         inconsistency = replace(_inspect_all(pair, part, step), **_columns(pair))
@@ -138,24 +143,22 @@ def audit(
         fitted.shares = dict(zip(np.unique(part.y), found.classes.estimate, strict=True))
     fitted.fit(pair.labeled, pair.y, part.unlabeled if advice.uses_unlabeled else None)
     sizes = len(pair.labeled), len(pair.unlabeled)
-    return Audit(part, *sizes, inconsistency, gains, verdict, expected, kept, advice, fitted)
+    return Audit(part, target, *sizes, inconsistency, gains, verdict, expected, kept, advice, fitted)
 
 
 def _pair(
     labeled: Any,
     unlabeled: Any,
     target: str,
-    text: str | None,
-    drop: Sequence[str],
-    encoder: str,
+    *options: Any,
 ) -> Pair:
     if not isinstance(labeled, pd.DataFrame):
-        return read(labeled, unlabeled, target, text, drop, encoder)
+        return read(labeled, unlabeled, target, *options)
     if not isinstance(unlabeled, pd.DataFrame):
         raise InputError(
             f"unlabeled must be a pandas.DataFrame like labeled, got {type(unlabeled).__name__}"
         )
-    return of_frames(labeled, unlabeled, target, text, drop, encoder)
+    return of_frames(labeled, unlabeled, target, *options)
 
 
 def _majority(y: Any, found: Mixture | None) -> tuple[Any, float] | None:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from robustssl.audits.folds import FOLDS, same_rows, stratified
+from robustssl.audits.folds import FOLDS, joined, same_rows, stratified
 from robustssl.audits.learners import AROUND, around
 from robustssl.audits.rows import Pair
 from robustssl.audits.trials import Job, Rows, Train, Trained, trials
@@ -109,7 +109,8 @@ def _part(y: Any, rows: Rows, share: float) -> Rows:
 
 
 def folds_of(pair: Pair) -> tuple[dict[Key, tuple[Rows, Rows]], Rows]:
-    """Folds of the labeled rows, by repeat and place, in which identical rows stay together; and
+    """Folds of the labeled rows, by repeat and place, in which identical rows and rows of a group
+    stay together, in time order if there is a time; and
     for each unlabeled row the number of a labeled row that is identical, or -1.
     """
     codes = np.unique(pair.y, return_inverse=True)[1]
@@ -122,10 +123,12 @@ def folds_of(pair: Pair) -> tuple[dict[Key, tuple[Rows, Rows]], Rows]:
         rows = pd.factorize(pd.Series([content(x) for X in both for x in X]))[0][:, None]
         rows = np.hstack([rows, rows])  # equal texts or images are no coincidence
     mine, theirs = np.split(same_rows(rows), [len(codes)])
+    together = mine if pair.group is None else joined(mine, pair.group.labeled)
+    time = None if pair.time is None else pair.time.labeled
     folds: dict[Key, tuple[Rows, Rows]] = {
         (repeat, place): fold
         for repeat in range(REPEATS)
-        for place, fold in enumerate(stratified(codes, mine, FOLDS, repeat))
+        for place, fold in enumerate(stratified(codes, together, FOLDS, repeat, time))
     }
     first = {group: i for i, group in enumerate(mine)}
     return folds, np.array([first.get(group, -1) for group in theirs])

@@ -89,7 +89,8 @@ def of_frames(
         if name not in labeled and name not in unlabeled:
             raise unknown("column", name, map(str, labeled.columns))
     y, files = _classes_of(labeled[target]), (labeled, unlabeled)
-    aside = {
+    aside: dict[str, Any] = {
+        "source": unlabeled.drop(columns=target, errors="ignore"),
         "time": None if time is None else _times(_column(files, time)),
         "group": None if group is None else _groups(_column(files, group)),
     }
@@ -149,6 +150,7 @@ def _texts(
     unlabeled: pd.DataFrame,
     text: str,
     encoder: str,
+    source: pd.DataFrame,
     **aside: Any,
 ) -> Pair:
     for frame, whose in ((labeled, "labeled"), (unlabeled, "unlabeled")):
@@ -163,6 +165,7 @@ def _texts(
         name: both and Both(both.labeled[full[0]], both.unlabeled[full[1]])
         for name, both in aside.items()
     }
+    kept["source"] = source[full[1]]
     return _encoded(Pair(*rows, kind="text", text=text, notes=notes, **kept), encoder)
 
 
@@ -189,7 +192,8 @@ def _images(labeled: Path, unlabeled: Path | None, encoder: str) -> Pair:
     y = np.array([file.parent.name for file in files], object)
     size = SMALL if encoder == "pixels" else SIZE
     rows = images_of(files, size), y, images_of(others, size)
-    return _encoded(Pair(*rows, kind="image"), encoder)
+    source = pd.DataFrame({"file": [str(file) for file in others]})
+    return _encoded(Pair(*rows, kind="image", source=source), encoder)
 
 
 def images_of(files: Sequence[str | Path], size: int = SIZE) -> npt.NDArray[np.uint8]:

@@ -28,7 +28,8 @@ class Pair:
     (image) or arrays of texts, which come from the column `text` of a frame and are compared, as
     images are, by the vectors of the `encoder` (a spec). lost: columns that
     only the labeled rows have. notes: what was left out. rows: in a sample, the numbers of its
-    unlabeled rows. time: when each row was made, as numbers that grow with time, nan if not known.
+    unlabeled rows. source: the unlabeled rows with all their columns, or the files of images; None if
+    they were not read. time: when each row was made, as numbers that grow with time, nan if not known.
     group: numbers that are equal for rows of one group. Neither is among the compared columns.
     """
 
@@ -43,6 +44,7 @@ class Pair:
     rows: npt.NDArray[np.intp] | None = None
     time: Both | None = None
     group: Both | None = None
+    source: pd.DataFrame | None = None
 
     def __post_init__(self) -> None:
         counts = pd.Series(self.y).value_counts()
@@ -84,6 +86,7 @@ class Pair:
             "unlabeled": take(self.unlabeled, rows),
             "time": self.time and Both(self.time.labeled[labeled], self.time.unlabeled[rows]),
             "group": self.group and Both(self.group.labeled[labeled], self.group.unlabeled[rows]),
+            "source": None if self.source is None else self.source.iloc[rows],
         }
 
     def sample(self, labeled: int, unlabeled: int) -> "Pair":

@@ -1,0 +1,122 @@
+"""The first lines of an audit: its answer in a word, and in sentences that need no statistics."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robustssl.audits.verdict import MARGIN, Verdict
+
+if TYPE_CHECKING:
+    from robustssl.analysis.interval import Interval
+    from robustssl.analysis.labels import Labels
+    from robustssl.audits.audit import Audit
+
+QUESTION = "Should you use the unlabeled rows?"
+_WORDS = {"yes": "Yes", "no": "No", "cannot tell": "Cannot tell"}
+_SENTENCES = {
+    "yes": "Use your {rows} unlabeled rows, with {method}. It gives {gain} than {baseline}, the "
+    "best model without them.",
+    "no": "Leave your {rows} unlabeled rows aside, and train {baseline} on the labeled rows. The "
+    "best model that also uses unlabeled rows, {method}, gives {gain}{little}.",
+    "cannot tell": "Your {labels} labels are too few to tell whether the {rows} unlabeled rows "
+    "help. Until then, train {baseline} on the labeled rows: {method}, which also uses unlabeled "
+    "rows, may give {ends}.",
+}
+_LITTLE = ", which is too little to matter"
+_NAMES = {
+    "logistic": "a logistic regression",
+    "forest": "a random forest",
+    "boosting": "gradient boosting",
+    "supervised_kernel": "a kernel classifier",
+    "supervised_gaussian": "a Gaussian classifier",
+    "self_training": "self-training",
+    "label_spreading": "label spreading",
+    "ssgmm": "a mixture of Gaussians",
+}
+
+
+def word(verdict: Verdict) -> str:
+    """The answer."""
+    return _WORDS[verdict.answer]
+
+
+def needed(verdict: Verdict) -> str:
+    """How many labels would tell, if that is the answer."""
+    return f"about {about(verdict.labels)} labels would" if verdict.labels else ""
+
+
+def short(verdict: Verdict) -> str:
+    """The answer in one line, without a full stop."""
+    more = needed(verdict)
+    return word(verdict) + (f" ({more})" if more else "")
+
+
+def sentence(audit: Audit) -> str:
+    """What to do, with which model, and what it gains."""
+    verdict, score = audit.verdict, audit.gains.score
+    ends = " and ".join(_amount(end, score) for end in (verdict.gain.low, verdict.gain.high))
+    return _SENTENCES[verdict.answer].format(
+        rows=f"{audit.unlabeled:,}",
+        labels=f"{audit.labeled:,}",
+        method=called(verdict.method),
+        baseline=called(verdict.baseline),
+        gain=gain(verdict.gain, score),
+        ends=f"between {ends}",
+        little=_LITTLE if 0 <= verdict.gain.estimate < MARGIN else "",
+    )
+
+
+def worth(audit: Audit) -> str:
+    """What the unlabeled rows are worth in labels."""
+    found = audit.verdict.worth
+    if found is None or np.isnan(found.estimate):
+        return "How many labels that is worth is not known."
+    if found.estimate < 0 and round(found.estimate):
+        return f"Using them is like losing {_labels(found, -1)}."
+    return f"By estimate, they are worth {_labels(found, 1)}."
+
+
+def gain(found: Interval, score: str) -> str:
+    """A gain with its interval."""
+    scale, form = (100, "+.1f") if score == "accuracy" else (1, "+.3f")
+    low, high = (f"{scale * end:{form}}" for end in (found.low, found.high))
+    return f"about {_amount(found.estimate, score)} [{low}, {high}]"
+
+
+def called(learner: str) -> str:
+    """A learner in words, if it has a name in words."""
+    around = re.fullmatch(r"self_training\((.*)\)", learner)
+    if around:
+        return f"self-training around {called(around[1])}"
+    return _NAMES.get(learner.partition("[")[0], learner)
+
+
+def about(number: float) -> str:
+    """A number rounded to two digits."""
+    return f"{float(f'{number:.2g}'):,.0f}"
+
+
+def _amount(value: float, score: str) -> str:
+    if score == "accuracy":
+        return f"{abs(100 * value):.1f} {'more' if value > 0 else 'fewer'} right answers in 100"
+    return f"{abs(value):.3f} {'better' if value > 0 else 'worse'} {score.replace('_', ' ')}"
+
+
+def _labels(found: Labels, sign: int) -> str:
+    """A number of labels with its interval; sign: -1 if it counts lost labels."""
+    value, least, most = sign * found.estimate, sign * found.least, sign * found.most
+    bound = most if sign > 0 else least
+    low, high = sorted((sign * found.low, sign * found.high))
+    unit = " more labels" if sign > 0 else " labels"
+    told = f"more than {about(bound)}" if np.isinf(value) else f"about {about(value)}"
+    if np.isnan(low) or np.isnan(high):
+        return told + unit
+    ends = [
+        f"less than {about(min(least, most))}" if end == -np.inf else
+        f"more than {about(max(least, most))}" if end == np.inf else about(end)
+        for end in (low, high)
+    ]
+    return f"{told}{unit} [{ends[0]}, {ends[1]}]"

@@ -1,7 +1,7 @@
 """Is the verdict of an audit right? Collect cases of which the truth is known, then judge them:
 
-python experiments/audits.py collect cases/ --workers 2   # an hour or two of one core
-python experiments/audits.py features cases/ audits.csv   # what the verdict is made of, and the truth
+python experiments/audits.py collect cases --workers 2   # an hour of one core
+python experiments/audits.py judge cases audits.csv > audits.txt
 """
 
 import argparse
@@ -85,7 +85,8 @@ def load(table: str) -> Dataset:
     """At most ROWS rows of a table, of its classes with a hundredth of the rows or more."""
     if table in IMAGES:
         whole = registry.dataset(IMAGES[table])
-        rows = np.flatnonzero(np.ones(len(whole.y)) if whole.domain is None else whole.domain == table)
+        domain = np.full(len(whole.y), table) if whole.domain is None else whole.domain
+        rows = np.flatnonzero(domain == table)
         X, y = whole.X[rows].reshape(len(rows), -1).astype(float), whole.y[rows]
     elif table in OWN:
         X, y = (whole := registry.dataset(table)).X, whole.y
@@ -182,7 +183,10 @@ def collect(case: Case, folder: Path) -> None:
     arrays |= {f"answers/{k}": v.astype(np.int8) for k, v in measured.answers.items()}
     arrays |= {f"truth/{k}": v for k, v in truth.items()}
     shares = np.zeros(0) if found is None else found.classes
-    about = {"auroc": found.auroc if found else 0.5, "inconsistent": inconsistent.astype(np.float16)}
+    about = {
+        "auroc": found.auroc if found else 0.5,
+        "inconsistent": inconsistent.astype(np.float16),
+    }
     about |= {"t": inconsistent.mean(), "y": measured.y, "y_held": codes, "shares": shares}
     about |= {"columns": X.shape[1], "unlabeled": len(Z)}
     names = np.array([",".join(measured.baselines), ",".join(measured.methods)])

@@ -13,7 +13,7 @@ from robustssl.audits.mixture import LEVEL
 
 if TYPE_CHECKING:
     from robustssl.audits.audit import Audit
-    from robustssl.audits.gains import Gains
+    from robustssl.audits.keeping import Keeping
     from robustssl.audits.verdict import Verdict
 
 # What was left out when the rows were read
@@ -88,28 +88,17 @@ TELLING = {
     "the median (10% to 90% quantile). For words: the most common value (its share).",
     "text": "Words whose frequency differs most: the share of rows that contain them.",
 }
-BASELINE = (
-    "A gain is measured against the baseline of a method: the same kind of learner, which uses the "
-    "labeled rows only."
-)
 MEASURED = (
-    "Each method learned from four fifths of your labeled rows and from unlabeled rows, its "
-    "baseline from the same labeled rows only. Both predicted the classes of the remaining fifth. "
-    "This was done for each fifth, and repeated with a second division into fifths."
-)
-THERE = (
-    "There: the gain on unlabeled rows that look inconsistent. These have no labels, so it is not "
-    "known; it lies between minus and plus the number shown, which is the share of these rows to "
-    "which a method gives another answer than its baseline. To learn more, label some of them."
+    "Each learner was trained on four fifths of your labeled rows, those with a gain on unlabeled "
+    "rows too, and asked about the remaining fifth. This was done for each fifth, and repeated "
+    "with a second division into fifths. A gain is over the best learner without unlabeled rows."
 )
 FAILED = "{name} could not be trained: {error}"
-OVER_T = "How the gain depends on the share of inconsistent rows:"
-T_AXIS = "t: share of inconsistent rows among the unlabeled rows"
-T_HERE = "t of your rows"
+KEEPING = "How the gain depends on how many of the unlabeled rows are used:"
+SHARE_AXIS = "share of the unlabeled rows that is used, the most consistent first"
 CHOICE = (
-    "A method that uses unlabeled rows is recommended only if its gain over the best method that "
-    "does not is beyond chance. The interval of that gain allows for the choice among the methods "
-    "that were tried. The model was fitted to your rows and saved beside this page:"
+    "What uses unlabeled rows is recommended only if a gain is likely and harm is not. The model "
+    "was fitted to your rows and saved beside this page:"
 )
 UNSEEN = (
     "An inconsistent row may be of a new class, or of a known class that has changed: the rows "
@@ -128,13 +117,13 @@ def listed(names: Iterable[Any], most: int = 5) -> str:
 
 
 _SENTENCES = {
-    "yes": "Yes: use the unlabeled rows, with {method}. By estimate it gains {gain} over {baseline}, "
-    "the best without them.",
+    "yes": "Yes: use the unlabeled rows, with {method}. By estimate it gains {gain} over "
+    "{baseline}, the best without them.",
     "no": "No: use {baseline} on the labeled rows only. By estimate the best method that also uses "
     "the unlabeled rows, {method}, gains {gain}.",
-    "cannot tell": "Cannot tell: about {labels} labels would. By estimate {method} with the unlabeled "
-    "rows gains {gain} over {baseline}, the best without them. Until then use {baseline} on the "
-    "labeled rows only.",
+    "cannot tell": "Cannot tell: about {labels} labels would. By estimate {method} with the "
+    "unlabeled rows gains {gain} over {baseline}, the best without them. Until then use {baseline} "
+    "on the labeled rows only.",
 }
 _EXPECTED = "On rows like your labeled ones, {chosen} has an expected {score} of {expected}."
 MAJORITY = (
@@ -243,19 +232,6 @@ def classes(audit: Audit) -> str:
     return CLASSES.format(told="; ".join(told[:MOST_CLASSES]), level=INTERVAL)
 
 
-def verdict(gain: Interval) -> str:
-    """A gain in a word."""
-    if gain.low == gain.high == 0:
-        return "no difference"
-    return "helps" if gain.low > 0 else "harms" if gain.high < 0 else "unclear"
-
-
-def gain_there(gains: Gains, algorithm: str) -> str:
-    """How large the gain on inconsistent rows can be at most."""
-    most = gains.apart.get(algorithm, np.nan)
-    return "not known" if np.isnan(most) else f"±{most:.3f}"
-
-
 def caveat(audit: Audit) -> str:
     """For which rows the accuracies hold."""
     t = audit.inconsistency.distribution
@@ -268,14 +244,11 @@ def caveat(audit: Audit) -> str:
     return "Accuracies hold for rows like your labeled rows, and for no others."
 
 
-def over_t(gains: Gains) -> str:
+def keeping(found: Keeping) -> str:
     """What the figure shows."""
-    first, last = gains.reach
     return (
-        "Every point uses unlabeled rows of yours: at t = 0 rows that look like the labeled rows, "
-        "at t = 1 rows that look inconsistent, and mixtures of them in between. By estimate, "
-        f"{first:.0%} of the rows at t = 0 are inconsistent, and {last:.0%} at t = 1. The gain is "
-        "measured on held-out labeled rows."
+        "Rows are used in the order of how likely they are consistent with the labeled rows. The "
+        f"largest gain of {found.method} is with a share of {found.best:.2f} of the rows."
     )
 
 

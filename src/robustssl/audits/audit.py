@@ -136,7 +136,9 @@ def audit(
     advice = advise(verdict, expected, score, _majority(part.y, found))
     lost = [column.name for column in inconsistency.columns if column.share == 1]
     if 0 < len(lost) < part.labeled.shape[1]:
-        more = advise_without(lost, verdict.baseline, _score_without(part, lost, verdict.baseline, own, score))
+        more = advise_without(
+            lost, verdict.baseline, _score_without(part, lost, verdict.baseline, own, score)
+        )
         advice = replace(advice, text=f"{advice.text} {more}")
     fitted = Model(bench.learner(advice.algorithm), pair.kind, pair.text, pair.encoder)
     if shares == "unlabeled" and found is not None:

@@ -34,9 +34,7 @@ class Evidence:
     auroc: float
 
 
-def evidence_of(
-    gains: Gains, method: str, auroc: float, weights: Matrix | None = None
-) -> Evidence:
+def evidence_of(gains: Gains, method: str, auroc: float, weights: Matrix | None = None) -> Evidence:
     """The evidence, with held-out rows weighted, if they are to stand for other rows."""
     baseline, n = gains.alone, len(gains.y)
     mine, theirs = gains.answers[method], gains.answers[baseline]

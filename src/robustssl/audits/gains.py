@@ -50,7 +50,8 @@ class Gains:
         """The score of a learner by several weightings of the rows (m, n), in the mean over
         repeats.
         """
-        return np.mean([score_of(self.score, self.y, P, W) for P in self.held[learner]], axis=0)
+        found = [score_of(self.score, self.y, P, W) for P in self.held[learner]]
+        return np.asarray(np.mean(found, axis=0))
 
     def right(self, learner: str) -> Matrix:
         """How often the answer for each row was right, over repeats (n,)."""
@@ -96,9 +97,7 @@ def by_share(bench: Bench, method: str, inconsistent: Matrix) -> dict[float, Mat
     return _once(bench, method, {share: {"free": free} for share, free in rows.items()})
 
 
-def by_labels(
-    bench: Bench, baseline: str, parts: Sequence[float] = PARTS
-) -> dict[float, Matrix]:
+def by_labels(bench: Bench, baseline: str, parts: Sequence[float] = PARTS) -> dict[float, Matrix]:
     """What a baseline says that is given a part of the labels, by part (n, classes)."""
     return _once(bench, baseline, {part: {"part": part, "alone": [baseline]} for part in parts})
 

@@ -43,4 +43,4 @@ def keeping(gains: Gains, method: str, by_share: Mapping[float, Matrix]) -> Keep
     best = np.array(shares)[np.nan_to_num(scores, nan=-np.inf).argmax(0)]
     low, high = np.quantile(best[1:], [(1 - LEVEL) / 2, (1 + LEVEL) / 2], method="nearest")
     place = Interval(float(best[0]), float(min(low, best[0])), float(max(high, best[0])))
-    return Keeping(method, {0.0: Interval(0.0, 0.0, 0.0), **found}, place)
+    return Keeping(method, {0.0: Interval(0.0), **found}, place)

@@ -59,7 +59,7 @@ def estimator_of(learner: Any) -> Any:
         return around(learner[len(before) : -len(after)])
     name, options = parse(learner)
     takes = "random_state" in registry.defaults("algorithm", name)
-    seed = {"random_state": 0} if takes and "random_state" not in options else {}
+    seed: dict[str, Any] = {"random_state": 0} if takes and "random_state" not in options else {}
     return registry.estimator(learner, **seed)
 
 
@@ -74,7 +74,9 @@ def own_model(model: Any) -> dict[str, Any]:
         model = load_own("algorithm", model)()
     lacking = [name for name in ("fit", "predict") if not hasattr(model, name)]
     if lacking or isinstance(model, type):
-        raise InputError(f"model must be an estimator such as RandomForestClassifier(), got {model}")
+        raise InputError(
+            f"model must be an estimator, such as GaussianNB(), got {model}"
+        )
     return {type(model).__name__: model}
 
 

@@ -13,9 +13,11 @@ from tabulate import tabulate
 
 from robustssl.audits import advice
 from robustssl.audits.audit import Audit
-from robustssl.audits.figure import draw_gains_over_t, svg
+from robustssl.audits.evidence import evidence_of
+from robustssl.audits.figure import draw_gains, svg
 from robustssl.audits.gains import Gains
 from robustssl.audits.model_file import save_model
+from robustssl.audits.resampling import difference
 from robustssl.errors import InputError
 
 PAGE, ROWS, MODEL = "index.html", "rows.csv", "model.skops"
@@ -78,7 +80,7 @@ def describe(audit: Audit, page: Path, width: int = 80) -> str:
         return [textwrap.indent(made, "  ")] if rows else []
 
     shares = [[row["kind"], row["text"], row["meaning"]] for row in said["shares"]]
-    shown = ("name", "accuracy", "gain", "verdict", "there")
+    shown = ("name", "score", "gain")
     gains = [[row[name] for name in shown] for row in said["gains"]]
     telling, lost = [[*row] for row in said["telling"]], [f"{n} ({how})" for n, how in said["lost"]]
     return "\n".join(
@@ -93,8 +95,8 @@ def describe(audit: Audit, page: Path, width: int = 80) -> str:
             *wrap(f"{advice.LOST} {', '.join(lost)}." if lost else ""),
             "",
             advice.HELP_OR_HARM,
-            *table(gains, "method", "accuracy", f"gain [{advice.INTERVAL}]", "", "there"),
-            *wrap(advice.BASELINE, advice.THERE, *said["failed"]),
+            *table(gains, "learner", audit.gains.score, f"gain [{advice.INTERVAL}]"),
+            *wrap(advice.MEASURED, *said["failed"]),
             "",
             advice.WHAT_TO_USE,
             *wrap(said["advice"], said["caveat"]),
@@ -123,7 +125,7 @@ def _contents(audit: Audit) -> dict[str, Any]:
         "lost": [(column.name, column.problem) for column in audit.inconsistency.columns],
         "gains": _gains(audit.gains),
         "failed": [advice.FAILED.format(name=name, error=error) for name, error in failed],
-        "over_t": advice.over_t(audit.gains),
+        "keeping": advice.keeping(audit.keeping),
         "use": advice.use(audit),
     }
 
@@ -142,20 +144,15 @@ def _share(audit: Audit, kind: str) -> dict[str, Any]:
 
 
 def _gains(gains: Gains) -> list[dict[str, str]]:
-    """Each method with its accuracy, that of its baseline, and the gain; best first."""
-    mean = {name: scores.mean() for name, scores in gains.scores.items()}
-    return [
-        {
-            "name": name,
-            "accuracy": f"{mean[name]:.3f}",
-            "baseline": gains.baselines[name],
-            "alone": f"{mean[gains.baselines[name]]:.3f}",
-            "gain": f"{gains.gain(name):+.3f}",
-            "verdict": advice.verdict(gains.gain(name)),
-            "there": advice.gain_there(gains, name),
-        }
-        for name in sorted(gains.baselines, key=lambda name: -mean[name])
-    ]
+    """Each learner with its score; and the gain of each that uses unlabeled rows, as measured."""
+    rows = []
+    for name in sorted(gains.held, key=lambda name: -gains.mean(name)):
+        told = ""
+        if name in gains.methods:
+            found = evidence_of(gains, name, 0.5)
+            told = f"{difference(found.gain, found.error, found.labels):+.3f}"
+        rows.append({"name": name, "score": f"{gains.mean(name):.3f}", "gain": told})
+    return rows
 
 
 def _render(audit: Audit) -> str:
@@ -170,7 +167,7 @@ def _render(audit: Audit) -> str:
         words=advice,
         mark=MARK,
         css=files("robustssl.sites").joinpath("static", "style.css").read_text("utf-8"),
-        figure=svg(draw_gains_over_t(audit)),
+        figure=svg(draw_gains(audit)),
         loading=advice.loading(audit.pair.kind, MODEL),
         rows_file=ROWS,
         version=metadata.version("robustssl"),

@@ -27,7 +27,7 @@ def audit(
     algorithm: Annotated[
         list[str] | None,
         typer.Option(
-            "--algorithm", "-a", help="Method to try; may be repeated. By default, five quick ones."
+            "--algorithm", "-a", help="Method to try; may be repeated. By default, three quick ones."
         ),
     ] = None,
     encoder: Annotated[
@@ -45,7 +45,7 @@ def audit(
     """
     from robustssl import audits
     from robustssl.audits.audit import STEPS
-    from robustssl.audits.gains import METHODS
+    from robustssl.audits.learners import METHODS
     from robustssl.audits.page import check_folder, describe
     from robustssl.progress import watch
 

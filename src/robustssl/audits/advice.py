@@ -64,11 +64,10 @@ OTHER_SCALE = "on another scale: about {} times as spread out as in the labeled 
 GAPS = "missing in {:.0%} of the unlabeled rows and in {:.0%} of the labeled rows"
 
 # Headings, and text that is the same in every audit
-TITLE = "What your unlabeled rows are worth"
 INTERVAL = f"{LEVEL:.0%} interval"
 HOW_INCONSISTENT = "How inconsistent are the unlabeled rows?"
-HELP_OR_HARM = "Do they help or harm?"
-WHAT_TO_USE = "What should I use?"
+MODELS = "Which models were tried?"
+WHAT_TO_USE = "How do I use the model?"
 LIMITS = "What these numbers cannot say"
 ROWS = "The probability that an unlabeled row is inconsistent, row by row:"
 LOST = "Columns that are lost in the unlabeled rows:"
@@ -94,12 +93,8 @@ MEASURED = (
     "with a second division into fifths. A gain is over the best learner without unlabeled rows."
 )
 FAILED = "{name} could not be trained: {error}"
-KEEPING = "How the gain depends on how many of the unlabeled rows are used:"
-SHARE_AXIS = "share of the unlabeled rows that is used, the most consistent first"
-CHOICE = (
-    "What uses unlabeled rows is recommended only if a gain is likely and harm is not. The model "
-    "was fitted to your rows and saved beside this page:"
-)
+FITTED = "It was fitted to your {which}, and saved beside this page:"
+LABEL_NEXT = "Which rows should I label next?"
 UNSEEN = (
     "An inconsistent row may be of a new class, or of a known class that has changed: the rows "
     "alone do not show which. The label share counts both if they look like no labeled class.",
@@ -109,6 +104,11 @@ UNSEEN = (
 )
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def listed(names: Iterable[Any], most: int = 5) -> str:
     """Names with commas, the first few of many."""
     every = [str(name) for name in names]
@@ -116,15 +116,6 @@ def listed(names: Iterable[Any], most: int = 5) -> str:
     return ", ".join(every[:most]) + more
 
 
-_SENTENCES = {
-    "yes": "Yes: use the unlabeled rows, with {method}. By estimate it gains {gain} over "
-    "{baseline}, the best without them.",
-    "no": "No: use {baseline} on the labeled rows only. By estimate the best method that also uses "
-    "the unlabeled rows, {method}, gains {gain}.",
-    "cannot tell": "Cannot tell: about {labels} labels would. By estimate {method} with the "
-    "unlabeled rows gains {gain} over {baseline}, the best without them. Until then use {baseline} "
-    "on the labeled rows only.",
-}
 _EXPECTED = "On rows like your labeled ones, {chosen} has an expected {score} of {expected}."
 MAJORITY = (
     " However, nothing here is better beyond chance than to answer {name} every time, which is "
@@ -134,7 +125,7 @@ MAJORITY = (
 
 @dataclass(frozen=True)
 class Advice:
-    """The algorithm to use, and why."""
+    """The algorithm to use, and what to expect of it."""
 
     algorithm: str
     uses_unlabeled: bool
@@ -149,14 +140,8 @@ def advise(
     """
     use = verdict.answer == "yes"
     chosen = verdict.method if use else verdict.baseline
-    text = f"{_SENTENCES[verdict.answer]} {_EXPECTED}".format(
-        method=verdict.method,
-        baseline=verdict.baseline,
-        gain=f"{verdict.gain:+.3f}",
-        labels=f"{verdict.labels:,}" if verdict.labels else "",
-        chosen=chosen,
-        score=score.replace("_", " "),
-        expected=f"{expected:.3f}",
+    text = _EXPECTED.format(
+        chosen=chosen, score=score.replace("_", " "), expected=f"{expected:.3f}"
     )
     if majority and score == "accuracy" and expected.low <= majority[1]:
         text += MAJORITY.format(name=majority[0], share=majority[1])
@@ -175,11 +160,11 @@ def advise_without(lost: list[str], algorithm: str, accuracy: float) -> str:
 def size(audit: Audit) -> str:
     """How many rows there are, and how many were examined."""
     parts = [
-        f"{audit.labeled:,} labeled rows of {len(audit.model.classes_)} classes",
-        f"{audit.unlabeled:,} unlabeled rows",
+        f"{counted(audit.labeled, 'labeled row')} of {len(audit.model.classes_)} classes",
+        counted(audit.unlabeled, "unlabeled row"),
     ]
     if audit.pair.kind == "tabular":
-        parts.append(f"{audit.pair.labeled.shape[1]} columns")
+        parts.append(counted(audit.pair.labeled.shape[1], "column"))
     examined = {
         "labeled": (len(audit.pair.labeled), audit.labeled),
         "unlabeled": (len(audit.pair.unlabeled), audit.unlabeled),
@@ -245,17 +230,35 @@ def caveat(audit: Audit) -> str:
 
 
 def keeping(found: Keeping) -> str:
-    """What the figure shows."""
+    """What the picture shows."""
+    best = found.best
+    ends = f" [{best.low:.0%}, {best.high:.0%}]" if best.low < best.high else ""
     return (
-        "Rows are used in the order of how likely they are consistent with the labeled rows. The "
-        f"largest gain of {found.method} is with a share of {found.best:.2f} of the rows."
+        f"The gain of {found.method} over the best model without unlabeled rows, measured on your "
+        "labels, if it is given some of the unlabeled rows: first those that are most like the "
+        f"labeled rows. The best share is {best.estimate:.0%}{ends}. The answer above also weighs "
+        "how large gains usually are, so that it is more cautious than what few labels show."
     )
 
 
 def use(audit: Audit) -> str:
-    """The choice, and how it was made."""
-    which = "labeled and unlabeled rows" if audit.advice.uses_unlabeled else "labeled rows only"
-    return f"{audit.advice.algorithm}, on the {which}. {CHOICE}"
+    """The model, and what it has learned from."""
+    which = "labeled and unlabeled rows" if audit.advice.uses_unlabeled else "labeled rows alone"
+    return f"{audit.advice.text} {FITTED.format(which=which)}"
+
+
+def label_next(audit: Audit, file: str) -> dict[str, str]:
+    """What to do with the file of rows to label next, and the code that does it."""
+    target = audit.target or "class"
+    return {
+        "text": f"The rows in {file} are those to which {audit.verdict.method} and "
+        f"{audit.verdict.baseline} give different answers, although they look like the labeled "
+        f"rows. Fill in the column {target}, append the rows to your labeled rows, and audit "
+        "again:",
+        "code": f'''import pandas as pd
+new = pd.read_csv("{file}").dropna(subset="{target}").drop(columns="row")
+pd.concat([pd.read_csv("labeled.csv"), new]).to_csv("more.csv", index=False)''',
+    }
 
 
 def loading(kind: str, model: str) -> str:

@@ -28,6 +28,7 @@ from robustssl.audits.reading import of_frames, read
 from robustssl.audits.rows import Pair
 from robustssl.audits.scores import check_score, score_of
 from robustssl.audits.telling import Telling, telling_columns, telling_words
+from robustssl.audits.times import separation
 from robustssl.audits.verdict import Verdict, judge
 from robustssl.audits.worth import in_labels
 from robustssl.errors import InputError
@@ -55,10 +56,11 @@ class Inconsistency:
     mixture: Mixture | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Audit:
     """What an audit found; pair: the rows that it examined, of `labeled` and `unlabeled` rows.
-    target: the column of the classes, empty for images.
+    target: the column of the classes, empty for images. time: whether time separates the rows, in a
+    sentence; empty if no time was named.
 
     verdict: the answer. expected: the score of the advised model on rows like the labeled ones.
     keeping: the gain by the share of the unlabeled rows that is used.
@@ -66,6 +68,7 @@ class Audit:
 
     pair: Pair
     target: str
+    time: str
     labeled: int
     unlabeled: int
     inconsistency: Inconsistency
@@ -76,13 +79,36 @@ class Audit:
     advice: Advice
     model: Model
 
-    def save(self, folder: str | Path) -> Path:
-        """Write index.html, rows.csv and model.skops into a folder, which may hold an earlier audit
-        but no other files of these names; return the path of index.html.
+    def save(self, folder: str | Path, label_next: int = 0) -> dict[str, Path]:
+        """Write index.html, rows.csv, model.skops and audit.json into a folder, which may hold an
+        earlier audit but no other files of these names; return their paths, by what they hold.
+        label_next: so many rows to label next are written to label_next.csv.
         """
-        from robustssl.audits.page import write_audit
+        from robustssl.audits.folder import write_audit
 
-        return write_audit(self, folder)
+        return write_audit(self, folder, label_next)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What audit.json holds."""
+        from robustssl.audits.document import document
+
+        return document(self)
+
+    def label_next(self, count: int) -> pd.DataFrame:
+        """At most so many rows whose labels would settle the question soonest."""
+        from robustssl.audits.labeling import label_next
+
+        return label_next(self, count)
+
+    def __repr__(self) -> str:
+        from robustssl.audits.headline import told
+
+        return told(self)
+
+    def _repr_html_(self) -> str:
+        from robustssl.audits.page import render_short
+
+        return render_short(self)
 
 
 def audit(
@@ -126,10 +152,8 @@ def audit(
         gains = measure(bench, methods, score)
         verdict = judge(gains, found.auroc if found else 0.5, _weights(gains, found))
         tell(verdict)
-        probability = np.full(len(part.unlabeled), 0.5)
-        if found:
-            probability = found.inconsistent[part.rows if pair.kind == "tabular" else slice(None)]
-        kept = keeping(gains, verdict.method, by_share(bench, verdict.method, probability))
+        order = probability(part, found)
+        kept = keeping(gains, verdict.method, by_share(bench, verdict.method, order))
         worth = in_labels(bench, gains, by_labels(bench, verdict.baseline), verdict.gain)
     verdict = replace(verdict, worth=worth)
     expected = score_of_best(gains, gains.methods if verdict.answer == "yes" else gains.baselines)
@@ -145,7 +169,8 @@ def audit(
         fitted.shares = dict(zip(np.unique(part.y), found.classes.estimate, strict=True))
     fitted.fit(pair.labeled, pair.y, part.unlabeled if advice.uses_unlabeled else None)
     sizes = len(pair.labeled), len(pair.unlabeled)
-    return Audit(part, target, *sizes, inconsistency, gains, verdict, expected, kept, advice, fitted)
+    when = separation(pair.time) if pair.time else ""
+    return Audit(part, target, when, *sizes, inconsistency, gains, verdict, expected, kept, advice, fitted)
 
 
 def _pair(
@@ -161,6 +186,13 @@ def _pair(
             f"unlabeled must be a pandas.DataFrame like labeled, got {type(unlabeled).__name__}"
         )
     return of_frames(labeled, unlabeled, target, *options)
+
+
+def probability(part: Pair, found: Mixture | None) -> Any:
+    """That an examined unlabeled row is inconsistent; one half if that is not known."""
+    if found is None:
+        return np.full(len(part.unlabeled), 0.5)
+    return found.inconsistent[part.rows] if part.kind == "tabular" else found.inconsistent
 
 
 def _majority(y: Any, found: Mixture | None) -> tuple[Any, float] | None:
@@ -181,7 +213,7 @@ def _weights(gains: Gains, found: Mixture | None) -> Any:
     if found is None:
         return None
     shares = found.classes.estimate
-    return (shares / np.bincount(gains.y, minlength=len(shares)))[gains.y]
+    return (shares / np.maximum(np.bincount(gains.y, minlength=len(shares)), 1))[gains.y]
 
 
 def _score_without(

@@ -54,17 +54,22 @@ def short(verdict: Verdict) -> str:
     return word(verdict) + (f" ({more})" if more else "")
 
 
+def told(audit: Audit) -> str:
+    """The answer in a few lines."""
+    return f"{short(audit.verdict)}. {sentence(audit)} {worth(audit)}"
+
+
 def sentence(audit: Audit) -> str:
     """What to do, with which model, and what it gains."""
     verdict, score = audit.verdict, audit.gains.score
-    ends = " and ".join(_amount(end, score) for end in (verdict.gain.low, verdict.gain.high))
+    low, high = (_amount(end, score) for end in (verdict.gain.low, verdict.gain.high))
     return _SENTENCES[verdict.answer].format(
         rows=f"{audit.unlabeled:,}",
         labels=f"{audit.labeled:,}",
         method=called(verdict.method),
         baseline=called(verdict.baseline),
         gain=gain(verdict.gain, score),
-        ends=f"between {ends}",
+        ends=f"between {' '.join(low.split()[:2])} and {high}",
         little=_LITTLE if 0 <= verdict.gain.estimate < MARGIN else "",
     )
 
@@ -77,6 +82,17 @@ def worth(audit: Audit) -> str:
     if found.estimate < 0 and round(found.estimate):
         return f"Using them is like losing {_labels(found, -1)}."
     return f"By estimate, they are worth {_labels(found, 1)}."
+
+
+def there(audit: Audit) -> str:
+    """The gain at the class shares of the unlabeled rows, if these differ."""
+    found, mixture = audit.verdict.there, audit.inconsistency.mixture
+    if found is None or mixture is None or not mixture.changed.any():
+        return ""
+    return (
+        "The classes have other shares among the unlabeled rows. At those shares, the model with "
+        f"unlabeled rows gives {gain(found, audit.gains.score)} than the one without."
+    )
 
 
 def gain(found: Interval, score: str) -> str:

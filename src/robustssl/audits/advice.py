@@ -87,10 +87,16 @@ TELLING = {
     "the median (10% to 90% quantile). For words: the most common value (its share).",
     "text": "Words whose frequency differs most: the share of rows that contain them.",
 }
+_TRAINED = "Each model was trained on {rows} (those with a gain: on unlabeled rows, too), and "
+_GAIN = " A gain is over the best model without unlabeled rows."
 MEASURED = (
-    "Each learner was trained on four fifths of your labeled rows, those with a gain on unlabeled "
-    "rows too, and asked about the remaining fifth. This was done for each fifth, and repeated "
-    "with a second division into fifths. A gain is over the best learner without unlabeled rows."
+    _TRAINED.format(rows="four fifths of your labeled rows")
+    + "asked about the remaining fifth. This was done for each fifth, and repeated with a second "
+    "division into fifths." + _GAIN
+)
+MEASURED_IN_TIME = (
+    _TRAINED.format(rows="earlier labeled rows") + "asked about later ones: the later half of your "
+    "labeled rows, part by part." + _GAIN
 )
 FAILED = "{name} could not be trained: {error}"
 FITTED = "It was fitted to your {which}, and saved beside this page:"
@@ -98,6 +104,7 @@ LABEL_NEXT = "Which rows should I label next?"
 UNSEEN = (
     "An inconsistent row may be of a new class, or of a known class that has changed: the rows "
     "alone do not show which. The label share counts both if they look like no labeled class.",
+    "Whether unlabeled rows help is measured on rows like your labeled rows, not on the others.",
     "A new class that looks like a labeled class is not noticed; t is then higher than estimated.",
     "The shares of the classes may differ between labeled and unlabeled rows. This is allowed for, "
     "and does not count as inconsistent.",
@@ -215,6 +222,11 @@ def classes(audit: Audit) -> str:
         if found.changed[k]
     ]
     return CLASSES.format(told="; ".join(told[:MOST_CLASSES]), level=INTERVAL)
+
+
+def measured(audit: Audit) -> str:
+    """How the gains were measured."""
+    return MEASURED if audit.pair.time is None else MEASURED_IN_TIME
 
 
 def caveat(audit: Audit) -> str:

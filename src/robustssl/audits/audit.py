@@ -170,7 +170,9 @@ def audit(
     fitted.fit(pair.labeled, pair.y, part.unlabeled if advice.uses_unlabeled else None)
     sizes = len(pair.labeled), len(pair.unlabeled)
     when = separation(pair.time) if pair.time else ""
-    return Audit(part, target, when, *sizes, inconsistency, gains, verdict, expected, kept, advice, fitted)
+    return Audit(
+        part, target, when, *sizes, inconsistency, gains, verdict, expected, kept, advice, fitted
+    )
 
 
 def _pair(

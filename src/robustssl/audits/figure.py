@@ -34,7 +34,7 @@ def draw_gain(audit: Audit) -> str:
         return round(TOP + (top - value) / (top - bottom) * (BOTTOM - TOP), 1)
 
     points = [(x(share), y(scale * gain.estimate)) for share, gain in found.gains.items()]
-    band = [(x(share), y(scale * gain.high)) for share, gain in known.items()]
+    band = [(x(0), y(0)), *((x(share), y(scale * gain.high)) for share, gain in known.items())]
     band += [(x(share), y(scale * gain.low)) for share, gain in reversed(known.items())]
     return TEMPLATES.get_template("gain.svg").render(
         size=(WIDTH, HEIGHT),

@@ -79,9 +79,8 @@ def worth(audit: Audit) -> str:
     found = audit.verdict.worth
     if found is None or np.isnan(found.estimate):
         return "How many labels that is worth is not known."
-    if found.estimate < 0 and round(found.estimate):
-        return f"Using them is like losing {_labels(found, -1)}."
-    return f"By estimate, they are worth {_labels(found, 1)}."
+    lost = ", as if labels were lost" if found.estimate < 0 else ""
+    return f"They are worth {_labels(found)}{lost}."
 
 
 def there(audit: Audit) -> str:
@@ -121,18 +120,16 @@ def _amount(value: float, score: str) -> str:
     return f"{abs(value):.3f} {'better' if value > 0 else 'worse'} {score.replace('_', ' ')}"
 
 
-def _labels(found: Labels, sign: int) -> str:
-    """A number of labels with its interval; sign: -1 if it counts lost labels."""
-    value, least, most = sign * found.estimate, sign * found.least, sign * found.most
-    bound = most if sign > 0 else least
-    low, high = sorted((sign * found.low, sign * found.high))
-    unit = " more labels" if sign > 0 else " labels"
-    told = f"more than {about(bound)}" if np.isinf(value) else f"about {about(value)}"
-    if np.isnan(low) or np.isnan(high):
-        return told + unit
-    ends = [
-        f"less than {about(min(least, most))}" if end == -np.inf else
-        f"more than {about(max(least, most))}" if end == np.inf else about(end)
-        for end in (low, high)
-    ]
-    return f"{told}{unit} [{ends[0]}, {ends[1]}]"
+def _labels(found: Labels) -> str:
+    """A number of labels with its interval, and the ends of what the learning curve can tell."""
+
+    def end(value: float) -> str:
+        if np.isfinite(value):
+            return about(value)
+        return f"{about(found.most)} or more" if value > 0 else f"{about(found.least)} or less"
+
+    unit = "more labels" if found.estimate > 0 else "labels"
+    told = f"{end(found.estimate)} {unit}"
+    if np.isfinite(found.estimate):
+        told = f"about {told}"
+    return told if np.isnan(found.low) else f"{told} [{end(found.low)}, {end(found.high)}]"

@@ -22,7 +22,9 @@ def label_next(audit: Audit, count: int) -> pd.DataFrame:
         raise InputError(f"the number of rows to label must be at least 1, got {count}")
     pair, gains = audit.pair, audit.gains
     mine, theirs = (gains.answers[name] for name in (audit.verdict.method, audit.verdict.baseline))
-    say = (mine != theirs).mean(0) * (1 - probability(pair, audit.inconsistency.mixture)[gains.asked])
+    say = (mine != theirs).mean(0) * (
+        1 - probability(pair, audit.inconsistency.mixture)[gains.asked]
+    )
     rows = gains.asked[say > 0]
     chosen = rows[_apart(audit.model.encode(take(pair.unlabeled, rows)), say[say > 0], count)]
     frame = pair.source.iloc[chosen].copy()

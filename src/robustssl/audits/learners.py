@@ -74,9 +74,7 @@ def own_model(model: Any) -> dict[str, Any]:
         model = load_own("algorithm", model)()
     lacking = [name for name in ("fit", "predict") if not hasattr(model, name)]
     if lacking or isinstance(model, type):
-        raise InputError(
-            f"model must be an estimator, such as GaussianNB(), got {model}"
-        )
+        raise InputError(f"model must be an estimator, such as GaussianNB(), got {model}")
     return {type(model).__name__: model}
 
 

@@ -64,6 +64,7 @@ def contents(audit: Audit) -> dict[str, Any]:
         "lost": [(column.name, column.problem) for column in audit.inconsistency.columns],
         "score": audit.gains.score.replace("_", " "),
         "gains": gains_of(audit.gains),
+        "measured": advice.measured(audit),
         "failed": [advice.FAILED.format(name=name, error=error) for name, error in failed],
         "use": advice.use(audit),
     }
@@ -72,7 +73,7 @@ def contents(audit: Audit) -> dict[str, Any]:
 def _share(audit: Audit, kind: str) -> dict[str, Any]:
     t = getattr(audit.inconsistency, kind)
     known = not np.isnan(t.estimate)
-    text = ("n/a" if not known else f"{t:.2f}" if t.low < t.high else f"{t.estimate:.2f}")
+    text = "n/a" if not known else f"{t:.2f}" if t.low < t.high else f"{t.estimate:.2f}"
     return {
         "kind": kind,
         "t": t,

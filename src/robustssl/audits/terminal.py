@@ -21,8 +21,10 @@ def describe(audit: Audit, files: dict[str, Path], width: int = 80) -> str:
             if text
         ]
 
-    def table(rows: list[list[str]], *headers: str) -> list[str]:
-        made = tabulate(rows, headers, tablefmt="plain", disable_numparse=True)
+    def table(
+        rows: list[list[str]], *headers: str, widths: list[int | None] | None = None
+    ) -> list[str]:
+        made = tabulate(rows, headers, tablefmt="plain", disable_numparse=True, maxcolwidths=widths)
         return [textwrap.indent(made, "  ")] if rows else []
 
     shares = [[row["kind"], row["text"], row["meaning"]] for row in said["shares"]]
@@ -43,15 +45,15 @@ def describe(audit: Audit, files: dict[str, Path], width: int = 80) -> str:
             "",
             advice.HOW_INCONSISTENT,
             *wrap(" ".join([said["size"], *said["notes"]])),
-            *table(shares, "kind", f"t [{advice.INTERVAL}]", ""),
+            *table(shares, "kind", f"t [{advice.INTERVAL}]", "", widths=[None, None, width - 36]),
             *wrap(said["auroc"], said["classes"]),
             *wrap(said["how_telling"] if telling else ""),
-            *table(telling, "", "labeled rows", "unlabeled rows"),
+            *table(telling, "", "labeled rows", "unlabeled rows", widths=[width // 3 - 2] * 3),
             *wrap(f"{advice.LOST} {', '.join(lost)}." if lost else ""),
             "",
             advice.MODELS,
             *table(gains, "model", said["score"], f"gain [{advice.INTERVAL}]"),
-            *wrap(advice.MEASURED, *said["failed"]),
+            *wrap(said["measured"], *said["failed"]),
             "",
             advice.WHAT_TO_USE,
             *wrap(audit.advice.text),

@@ -33,7 +33,7 @@ from robustssl.audits.audit import UNKNOWN, Inconsistency
 from robustssl.audits.columns import _share, compare_columns
 from robustssl.audits.folds import FOLDS
 from robustssl.audits.gains import STEPS, TS, Gains, _apart, accuracy_alone, measure, pools
-from robustssl.audits.mixture import _within, estimate_mixture, estimate_share
+from robustssl.audits.mixture import estimate_mixture, estimate_share
 from robustssl.audits.model import Model
 from robustssl.audits.model_file import load_model, save_model
 from robustssl.audits.page import describe
@@ -424,7 +424,7 @@ def test_a_model_says_what_it_cannot_answer():
     model = Model("self_training").fit(frame[["x", "city"]], frame.y)
     assert list(model.predict(frame[:0])) == []
     assert set(model.predict(frame.assign(x=np.inf))) <= {"yes", "no"}
-    with pytest.raises(InputError, match="none of the columns x, city"):
+    with pytest.raises(InputError, match=r"lack 2 of the 2 columns .*: x, city"):
         model.predict(frame[["y"]])
     with pytest.raises(InputError, match=r"must be a pandas\.DataFrame"):
         model.predict(frame.to_numpy())
@@ -762,11 +762,6 @@ def test_a_method_of_many_has_to_gain_more_than_one_alone():
     assert advise(gains(some=some, alone=alone)).uses_unlabeled
     others = {f"other{i}": alone - 0.1 for i in range(4)}
     assert not advise(gains(some=some, **others, alone=alone)).uses_unlabeled
-
-
-def test_rows_like_no_class_are_among_those_that_differ():
-    found = _within(Interval(0.5, 0.4, 0.7), Interval(0.3, 0.2, 0.4))
-    assert found == Interval(0.3, 0.2, 0.7)
 
 
 def test_a_test_row_is_not_among_the_unlabeled_ones(monkeypatch):

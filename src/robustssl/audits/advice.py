@@ -76,6 +76,13 @@ KINDS = {
     "label": "of the rows look like no labeled class",
     "feature": "of the columns are lost",
 }
+CONFUSED = "the labeled classes are too similar: a new class may look like one of them"
+MOVED = "all rows have moved, so that they look like no class"
+DRIFT = (
+    "All unlabeled rows have moved alike, by about {size:.1f} standard deviations in a typical "
+    "column: moved back, they cannot be told from labeled rows. This is a drift of all rows, not a "
+    "mixture with rows of another kind."
+)
 CLASSES = (
     "The classes have other shares among the consistent unlabeled rows ({level}) than among the "
     "labeled rows: {told}."
@@ -186,9 +193,22 @@ def meaning(audit: Audit, kind: str) -> str:
     if kind == "feature" and audit.pair.kind != "tabular":
         return f"not estimated for {audit.pair.kind}s"
     if np.isnan(getattr(audit.inconsistency, kind).estimate):
-        return f"unknown: {NO_COLUMN}"
+        return f"unknown: {_why_unknown(audit, kind)}"
     lost, columns = len(audit.inconsistency.columns), np.shape(audit.pair.labeled)[-1]
     return KINDS[kind] + (f": {lost} of {columns}" if kind == "feature" else "")
+
+
+def _why_unknown(audit: Audit, kind: str) -> str:
+    found = audit.inconsistency.mixture
+    if found is None or kind == "feature":
+        return NO_COLUMN
+    return CONFUSED if np.isnan(found.drift) else MOVED
+
+
+def drift(audit: Audit) -> str:
+    """That all unlabeled rows have moved alike, if they have."""
+    found = audit.inconsistency.mixture
+    return "" if found is None or np.isnan(found.drift) else DRIFT.format(size=found.drift)
 
 
 def auroc(audit: Audit) -> str:
@@ -204,8 +224,8 @@ def auroc(audit: Audit) -> str:
     p = "p < 0.001" if found.p < 0.001 else f"p = {found.p:.3f}"
     return (
         "Tested on rows that it was not trained on, a random forest tells unlabeled from labeled "
-        f"rows with an AUROC of {found.auroc:.2f} (0.5 is chance; {p})."
-    )
+        f"rows with an AUROC of {found.auroc:.2f} (0.5 is chance; {p}). {drift(audit)}"
+    ).rstrip()
 
 
 def classes(audit: Audit) -> str:

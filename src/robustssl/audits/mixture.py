@@ -11,7 +11,7 @@ low.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +22,14 @@ from sklearn.preprocessing import StandardScaler
 
 from robustssl.analysis.interval import Interval
 from robustssl.audits.class_shares import estimate_classes
+from robustssl.audits.drift import move_back
 from robustssl.audits.folds import FOLDS, Both, Codes, Matrix
 from robustssl.audits.forests import DISTANCES, Step, make_folds, score
 
 LEVEL = 0.9  # of every interval of an audit
 STEPS = 2 * FOLDS
+ALPHA = 0.05  # of the test that labeled and unlabeled rows do not differ
+CONFUSED = 1 / 3  # of labeled classes: with more, most of an unknown class may look known
 ERROR = 0.07  # standard deviation of t beyond chance, as measured: docs/tutorials/audit.md
 _Z = float(ndtri((1 + LEVEL) / 2))
 
@@ -36,14 +39,19 @@ class Mixture:
     """How many of the unlabeled rows are inconsistent, and which.
 
     distribution: the share of rows that differ in any way. label: the share of rows that look like
-    no labeled class. auroc: how well a forest tells unlabeled from labeled rows; p: the p-value of
-    the test that they do not differ. classes: the share of each class among the consistent rows,
-    (K,); changed: whether it differs from that among the labeled rows beyond chance, (K,).
-    weight: the importance of each feature. inconsistent: the probability of each row.
+    no labeled class, nan if not known. drift: how far all rows have moved alike, in standard
+    deviations, if that is the whole difference, else nan. confused: how much the labeled classes
+    are confused with each other, from 0 to 1 (chance). auroc: how well a forest tells unlabeled
+    from labeled rows; p: the p-value of the test that they do not differ. classes: the share of
+    each class among the consistent rows, (K,); changed: whether it differs from that among the
+    labeled rows beyond chance, (K,). weight: the importance of each feature. inconsistent: the
+    probability of each row.
     """
 
     distribution: Interval
     label: Interval
+    drift: float
+    confused: float
     auroc: float
     p: float
     classes: Interval
@@ -87,15 +95,24 @@ def estimate_mixture(
     low, high, importance = score(folds, every, shares, RandomForestClassifier, step, Z)
     distribution = estimate_share(low, high[sample], weights)
     auroc, p = _auroc(low, high[sample], weights)
+    inconsistent = _posterior(low, high[sample], weights, 1 - distribution.estimate)(high)
+    drift = np.nan
+    if distribution.low > 0 and p < ALPHA:
+        low, back, size = move_back(folds, X, codes, Z[sample])
+        drift = size if _auroc(low, back[sample], np.ones(len(X)))[1] > ALPHA else np.nan
+    confused = _confused(P, codes)
+    kinds = consistent(distribution, label, confused if np.isnan(drift) else 1.0)
     return Mixture(
-        distribution=distribution,
-        label=_within(_widen(label, P, codes), distribution),
+        distribution=kinds[0],
+        label=kinds[1],
+        drift=drift,
+        confused=confused,
         auroc=auroc,
         p=p,
         classes=classes,
         changed=changed,
         weight=importance[:d] / max(importance[:d].sum(), 1e-12),
-        inconsistent=_posterior(low, high[sample], weights, 1 - distribution.estimate)(high),
+        inconsistent=inconsistent,
     )
 
 
@@ -124,21 +141,28 @@ def estimate_share(low: Matrix, high: Matrix, weights: Matrix) -> Interval:
     return Interval(float(t), float(max(t - half, 0)), float(min(most, 1)))
 
 
-def _widen(label: Interval, P: Matrix, codes: Codes) -> Interval:
-    """The upper end raised as far as the labeled classes are confused with each other, since an
-    unknown class may be confused with one of them just as well.
-    """
+def _confused(P: Matrix, codes: Codes) -> float:
+    """How much the labeled classes are confused with each other, from 0 to 1 (chance)."""
     K = codes.max() + 1
     hit = np.mean([(P[codes == k].argmax(1) == k).mean() for k in range(K)])
-    confused = min((1 - hit) / (1 - 1 / K), 0.99)
-    return Interval(label.estimate, label.low, min(label.high / (1 - confused), 1.0))
+    return float(np.clip((1 - hit) / (1 - 1 / K), 0, 1))
 
 
-def _within(label: Interval, distribution: Interval) -> Interval:
-    """Rows that look like no class are among the rows that differ, so there are no more of them."""
-    return Interval(
-        min(label.estimate, distribution.estimate), min(label.low, distribution.low), label.high
-    )
+def consistent(
+    distribution: Interval, label: Interval, confused: float
+) -> tuple[Interval, Interval]:
+    """Intervals of both kinds that do not contradict each other: rows that look like no class are
+    among the rows that differ.
+
+    An unknown class may be confused with a labeled one as these are with each other, so the upper
+    ends of both are raised as far. Where that is more than CONFUSED, unknown classes may hide:
+    label is unknown, and distribution counts only the differences that can be seen.
+    """
+    if confused > CONFUSED:
+        return distribution, Interval(np.nan, 0.0, 1.0)
+    high = min(label.high / (1 - confused), 1.0)
+    estimate, low = min(label.estimate, distribution.estimate), min(label.low, distribution.low)
+    return replace(distribution, high=max(distribution.high, high)), Interval(estimate, low, high)
 
 
 def _auroc(low: Matrix, high: Matrix, weights: Matrix) -> tuple[float, float]:

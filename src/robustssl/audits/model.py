@@ -129,8 +129,12 @@ def typed(rows: pd.DataFrame, made: Any) -> pd.DataFrame:
     """The columns that an encoder knows, as numbers (or missing) and as words."""
     if not isinstance(rows, pd.DataFrame):
         raise InputError(f"the rows must be a pandas.DataFrame, got {type(rows).__name__}")
-    if not rows.columns.isin(made.names_).any():
-        raise InputError(f"the rows have none of the columns {', '.join(map(str, made.names_))}")
+    missing = [name for name in made.names_ if name not in rows]
+    if len(missing) > len(made.names_) / 2:
+        raise InputError(
+            f"the rows lack {len(missing)} of the {len(made.names_)} columns that the model has "
+            f"learned from: {', '.join(map(str, missing))}"
+        )
     rows = rows.reindex(columns=made.names_)
     for name in made.names_:
         column = rows[name]

@@ -26,11 +26,11 @@ class Pair:
 
     labeled, unlabeled: frames (tabular; the second has the columns that both have), arrays of bytes
     (image) or arrays of texts, which come from the column `text` of a frame and are compared, as
-    images are, by the vectors of the `encoder` (a spec). lost: columns that
-    only the labeled rows have. notes: what was left out. rows: in a sample, the numbers of its
-    unlabeled rows. source: the unlabeled rows with all their columns, or the files of images; None if
-    they were not read. time: when each row was made, as numbers that grow with time, nan if not known.
-    group: numbers that are equal for rows of one group. Neither is among the compared columns.
+    images are, by the vectors of the `encoder` (a spec). lost: columns that only the labeled rows
+    have. notes: what was left out. rows: in a sample, the numbers of its unlabeled rows. source:
+    the unlabeled rows with all their columns, or the files of images. time: when each row was made,
+    as numbers that grow with time, nan if not known. group: numbers that are equal for rows of one
+    group. Neither is among the compared columns.
     """
 
     labeled: Any

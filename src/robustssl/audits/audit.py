@@ -130,13 +130,14 @@ def audit(
 ) -> Audit:
     """Audit two files, one file with some empty targets, two folders of images, or two frames.
 
-    group, time: columns; rows of a group stay together in the folds, and a model is tested on rows
-    that are later than those it was trained on. algorithms: methods to try that use unlabeled rows. model: an estimator of scikit-learn, or
-    `module:Class`, that takes the place of all learners of the audit: it is tried alone, and with
-    unlabeled rows by self-training. score: accuracy, balanced_accuracy, auroc or log_loss. shares:
-    the saved model expects the classes in the shares of these rows. encoder: of images or texts;
-    `auto` is efficientnet_lite0 or minilm. step: called STEPS times, to show progress. tell: called
-    with the verdict as soon as it is known.
+    group, time: columns; rows of a group stay together in the folds, and models are tested on rows
+    that are later than those they were trained on. algorithms: methods to try that use unlabeled
+    rows. model: an estimator of scikit-learn, or `module:Class`, that takes the place of all
+    learners of the audit: it is tried alone, and with unlabeled rows by self-training. score:
+    accuracy, balanced_accuracy, auroc or log_loss. shares: the saved model expects the classes in
+    the shares of these rows. encoder: of images or texts; `auto` is efficientnet_lite0 or minilm.
+    step: called STEPS times, to show progress. tell: called with the verdict as soon as it is
+    known.
     """
     check_score(score)
     own = {} if model is None else own_model(model)

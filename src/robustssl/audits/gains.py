@@ -24,8 +24,8 @@ class Gains:
 
     y: codes of the classes (n,). held: by learner the probabilities of the classes, by models that
     had not seen the row (repeats, n, classes). answers: by learner the codes that the model of each
-    fold gave to the unlabeled rows `asked` (folds, rows). baselines, methods: the learners that use no
-    unlabeled rows, and those that do. failed: why a learner could not be trained.
+    fold gave to the unlabeled rows `asked` (folds, rows). baselines, methods: the learners that use
+    no unlabeled rows, and those that do. failed: why a learner could not be trained.
     """
 
     y: Rows

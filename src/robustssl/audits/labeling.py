@@ -21,6 +21,8 @@ def label_next(audit: Audit, count: int) -> pd.DataFrame:
     if count < 1:
         raise InputError(f"the number of rows to label must be at least 1, got {count}")
     pair, gains = audit.pair, audit.gains
+    assert pair.source is not None  # the pair was read
+    assert pair.rows is not None  # and sampled
     mine, theirs = (gains.answers[name] for name in (audit.verdict.method, audit.verdict.baseline))
     say = (mine != theirs).mean(0) * (
         1 - probability(pair, audit.inconsistency.mixture)[gains.asked]

@@ -45,6 +45,13 @@ MAYBE_TEXT = "If {name} holds texts to learn from, audit again with --text {name
 NO_TEXT = "Rows with an empty text were left out: {rows}."
 ENCODER = "The {kind}s were compared by the vectors of the encoder {encoder}."
 
+# What to do if the target holds numbers
+BIN = (
+    'make classes of numbers first, such as pd.cut(frame["price"], [0, 10, 100, 1000], '
+    'labels=["low", "middle", "high"])'
+)
+REGRESSION = "holds {values} different numbers, and an audit does not predict numbers: " + BIN
+
 # Whether time separates the files
 OTHER_TIME = (
     "Your unlabeled rows are {word}: {share:.0%} of them are {word} than every labeled row."

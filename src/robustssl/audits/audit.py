@@ -79,9 +79,9 @@ class Audit:
     advice: Advice
     model: Model
 
-    def save(self, folder: str | Path, label_next: int = 0) -> dict[str, Path]:
+    def save(self, folder: str | Path, label_next: int = 0) -> Path:
         """Write index.html, rows.csv, model.skops and audit.json into a folder, which may hold an
-        earlier audit but no other files of these names; return their paths, by what they hold.
+        earlier audit but no other files of these names; return the path of index.html.
         label_next: so many rows to label next are written to label_next.csv.
         """
         from robustssl.audits.folder import write_audit

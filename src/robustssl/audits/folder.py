@@ -13,32 +13,35 @@ from robustssl.audits.model_file import save_model
 from robustssl.audits.page import MARK, render
 from robustssl.errors import InputError
 
-PAGE, ROWS, MODEL, DOCUMENT, LABEL_NEXT = FILES = (
-    *("index.html", "rows.csv", "model.skops", "audit.json"),
-    "label_next.csv",
-)
+PAGE, ROWS, MODEL = "index.html", "rows.csv", "model.skops"
+DOCUMENT, LABEL_NEXT = "audit.json", "label_next.csv"
+FILES = {
+    "page": PAGE,
+    "inconsistent rows": ROWS,
+    "model": MODEL,
+    "for machines": DOCUMENT,
+    "rows to label next": LABEL_NEXT,
+}
 
 
-def write_audit(audit: Audit, folder: str | Path, label: int = 0) -> dict[str, Path]:
-    """Write the files; return their paths, by what they hold. label: how many rows to label next,
-    in a file of their own.
+def write_audit(audit: Audit, folder: str | Path, label: int = 0) -> Path:
+    """Write the files; return the path of the page. label: how many rows to label next, in a file
+    of their own.
     """
     check_folder(folder, label)
-    names = {"page": PAGE, "inconsistent rows": ROWS, "model": MODEL, "for machines": DOCUMENT}
-    names |= {"rows to label next": LABEL_NEXT} if label else {}
-    paths = {what: Path(folder) / name for what, name in names.items()}
+    folder = Path(folder)
     page = render(audit, ROWS, MODEL, LABEL_NEXT if label else "")
-    text = json.dumps(document(audit), indent=1, allow_nan=False, ensure_ascii=False)
+    text = json.dumps(document(audit), indent=1, allow_nan=False)
     try:
-        paths["page"].write_text(page, encoding="utf-8")
-        inconsistent_rows(audit).to_csv(paths["inconsistent rows"], index=False)
-        save_model(audit.model, paths["model"])
-        paths["for machines"].write_text(text + "\n", encoding="utf-8")
+        (folder / PAGE).write_text(page, encoding="utf-8")
+        inconsistent_rows(audit).to_csv(folder / ROWS, index=False)
+        save_model(audit.model, folder / MODEL)
+        (folder / DOCUMENT).write_text(text + "\n", encoding="utf-8")
         if label:
-            label_next(audit, label).to_csv(paths["rows to label next"], index=False)
+            label_next(audit, label).to_csv(folder / LABEL_NEXT, index=False)
     except OSError as error:
         raise InputError(f"cannot write the audit to {folder}: {error.strerror}") from error
-    return paths
+    return folder / PAGE
 
 
 def check_folder(folder: str | Path, label: int = 0) -> None:
@@ -46,7 +49,7 @@ def check_folder(folder: str | Path, label: int = 0) -> None:
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        there = [name for name in FILES if (folder / name).exists()]
+        there = [name for name in FILES.values() if (folder / name).exists()]
         page = (folder / PAGE).read_text("utf-8", "replace") if PAGE in there else ""
     except OSError as error:
         raise InputError(f"cannot write the audit to {folder}: {error.strerror}") from error

@@ -10,7 +10,7 @@ from robustssl.errors import InputError
 
 
 def label_next(audit: Audit, count: int) -> pd.DataFrame:
-    """At most so many unlabeled rows with all their columns, their numbers, and a target to fill in.
+    """At most so many unlabeled rows: their numbers, all their columns, and a target to fill in.
 
     A label tells the two best models apart only if they answer the row differently, and belongs to
     the question only if the row is consistent. So rows are taken by how often the two differ, times

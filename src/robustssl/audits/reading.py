@@ -21,6 +21,7 @@ from robustssl.datasets.image_folder import image_files, read_image
 from robustssl.datasets.table import read_frame
 from robustssl.errors import InputError, unknown
 
+NUMBERS = 20  # values of a target with fractions that may be classes
 SIZE, SMALL = 128, 32  # of an image, in pixels; the second is that of images without an encoder
 
 
@@ -131,9 +132,13 @@ def _both(column: pd.Series, values: npt.NDArray[Any]) -> Both:
 
 
 def _classes_of(column: pd.Series) -> Classes:
-    """The classes as they were read; whole numbers that became fractions by a gap are whole."""
+    """The classes as they were read; whole numbers that became fractions by a gap are whole. Other
+    numbers are no classes, unless they are few.
+    """
     if pd.api.types.is_float_dtype(column) and (column % 1 == 0).all():
         column = column.astype(int)
+    if pd.api.types.is_float_dtype(column) and column.nunique() > NUMBERS:
+        raise InputError(f"{column.name} {advice.REGRESSION.format(values=column.nunique())}")
     if is_number(column):
         return np.asarray(column)
     return np.asarray(column.astype(str), object)

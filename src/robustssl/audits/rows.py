@@ -49,9 +49,10 @@ class Pair:
     def __post_init__(self) -> None:
         counts = pd.Series(self.y).value_counts()
         if len(counts) > len(self.y) / FEWEST and len(counts) > 2:
+            more = f": {advice.BIN}" if np.issubdtype(self.y.dtype, np.number) else ""
             raise InputError(
                 f"the target must hold classes with at least {FEWEST} labeled rows each, but it "
-                f"has {len(counts)} different values in {len(self.y)} rows"
+                f"has {len(counts)} different values in {len(self.y)} rows{more}"
             )
         if len(counts) < 2 or counts.iloc[1] < FEWEST:
             there = ", ".join(f"{n} of class {name}" for name, n in counts.items())

@@ -7,11 +7,12 @@ from tabulate import tabulate
 
 from robustssl.audits import advice, headline
 from robustssl.audits.audit import Audit
+from robustssl.audits.folder import FILES, MODEL
 from robustssl.audits.page import contents
 
 
-def describe(audit: Audit, files: dict[str, Path], width: int = 80) -> str:
-    """The answer first. files: what was written, by what it holds; `model` is among them."""
+def describe(audit: Audit, page: Path, width: int = 80) -> str:
+    """The answer first, and last the files that lie beside the page."""
     said = contents(audit)
 
     def wrap(*texts: str) -> list[str]:
@@ -57,8 +58,12 @@ def describe(audit: Audit, files: dict[str, Path], width: int = 80) -> str:
             "",
             advice.WHAT_TO_USE,
             *wrap(audit.advice.text),
-            textwrap.indent(advice.loading(audit.pair.kind, str(files["model"])), "  "),
+            textwrap.indent(advice.loading(audit.pair.kind, str(page.parent / MODEL)), "  "),
             "",
-            *(f"{what.capitalize()}: {path}" for what, path in files.items()),
+            *(
+                f"{what.capitalize()}: {page.parent / name}"
+                for what, name in FILES.items()
+                if (page.parent / name).exists()
+            ),
         ]
     )

@@ -96,11 +96,11 @@ def audit(
             step=lambda: seen.step(False),
             tell=lambda verdict: warn(f"{short(verdict)}. The rest follows."),
         )
-    files = found.save(folder, label_next)
+    page = found.save(folder, label_next)
     if document is not None:
         _write(found.to_dict(), document)
     if document != Path("-"):
-        say(describe(found, files))
+        say(describe(found, page))
     if exit_code:
         raise typer.Exit(STATUS[found.verdict.answer])
 

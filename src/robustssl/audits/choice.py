@@ -5,6 +5,7 @@ the best learner is chosen, and scored by the rows that are not in the sample.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -29,3 +30,12 @@ def score_of_best(gains: Gains, learners: Sequence[str]) -> Interval:
     least, most = Ties(rows=n).limits(np.array(centre), LEVEL)
     low, high = min(centre - half, float(least)), max(centre + half, float(most))
     return Interval(centre, max(low, 0.0), min(high, 1.0))
+
+
+@lru_cache(maxsize=1)
+def luck_of(gains: Gains) -> float:
+    """By how much the best baseline seems better than it is, because it is the best of several."""
+    if len(gains.baselines) == 1:
+        return 0.0
+    corrected = float(score_of_best(gains, gains.baselines).estimate)
+    return max(gains.mean(gains.alone) - corrected, 0.0)

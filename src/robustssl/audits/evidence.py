@@ -1,66 +1,74 @@
-"""What speaks for and against a method: its measured gain, and what is known without any label."""
+"""What speaks for and against a method: how it does on held-out rows beside the best baseline."""
 
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
-from robustssl.audits.bench import REPEATS, Matrix
+from robustssl.audits.bench import Matrix
+from robustssl.audits.choice import luck_of
 from robustssl.audits.gains import Gains
-from robustssl.audits.resampling import SHARED, error_of, samples
-from robustssl.audits.trials import Rows
+from robustssl.audits.resampling import WIDER, error_of, samples
 
-PSEUDO = 2  # rows that are added to those of which the variance of a gain is estimated
+PSEUDO = 10  # rows; chosen on the tuning half of experiments/audits.py
+LEAST = 0.02  # a smaller probability counts as this much
 
 
 @dataclass(frozen=True)
 class Evidence:
     """Of a method beside the best baseline.
 
-    gain: measured on held-out rows; error: its standard error. apart: the share of unlabeled rows
-    that the two answer differently. steadier: by how much less the answers of the method depend on
-    which labels it was given than those of the baseline. agreed: by how much more often its answers
-    are those of the other learners. labels: how many there are. missed: the share of held-out rows
-    that the baseline answers wrongly. auroc: how well a forest tells unlabeled from labeled rows.
+    gain: in score, corrected for the luck of the baseline, which was chosen; error: its standard
+    error. likelihood: the gain in the mean logarithm of the probability of the right class. apart:
+    the share of unlabeled rows that the two answer differently. labels: how many rows were held
+    out.
     """
 
     gain: float
     error: float
+    likelihood: float
     apart: float
-    steadier: float
-    agreed: float
     labels: int
-    missed: float
-    auroc: float
 
 
-def evidence_of(gains: Gains, method: str, auroc: float, weights: Matrix | None = None) -> Evidence:
+def evidence_of(gains: Gains, method: str, weights: Matrix | None = None) -> Evidence:
     """The evidence, with held-out rows weighted, if they are to stand for other rows."""
     baseline, n = gains.alone, len(gains.y)
-    mine, theirs = gains.answers[method], gains.answers[baseline]
-    apart = float((mine != theirs).mean())
     W = np.ones((1, n)) if weights is None else weights[None]
     gain, drawn = (
         gains.scores(method, rows) - gains.scores(baseline, rows) for rows in (W, samples(n) * W)
     )
-    # Rows that differ are few, so the variance is drawn towards what unlabeled rows say of it.
-    more = PSEUDO * apart / n**2
-    others = [answers for name, answers in gains.answers.items() if name not in (method, baseline)]
-    agreed = [(mine == answers).mean() - (theirs == answers).mean() for answers in others]
+    apart = _apart(gains, method, baseline)
     return Evidence(
-        gain=float(gain[0]),
-        error=float(np.sqrt(error_of(drawn) ** 2 + SHARED * more)),
+        gain=float(gain[0]) + _luck(gains, baseline, apart),
+        error=_drawn_to(error_of(drawn), apart, n),
+        likelihood=float(np.average(_logs(gains, method) - _logs(gains, baseline), weights=W[0])),
         apart=apart,
-        steadier=_swing(theirs) - _swing(mine),
-        agreed=float(np.mean(agreed)) if agreed else 0.0,
         labels=n,
-        missed=float(1 - gains.right(baseline).mean()),
-        auroc=auroc,
     )
 
 
-def _swing(answers: Rows) -> float:
-    """How often the models of two folds of one repeat answer differently."""
-    repeats = np.array_split(answers, REPEATS)
-    pairs = [pair for repeat in repeats for pair in combinations(repeat, 2)]
-    return float(np.mean([(a != b).mean() for a, b in pairs])) if pairs else 0.0
+def _drawn_to(error: float, apart: float, n: int) -> float:
+    """A standard error whose variance is drawn towards that of a gain by which as many rows differ
+    as unlabeled ones do: of few labeled rows, by chance none may differ.
+    """
+    usual = WIDER**2 * apart / n
+    return float(np.sqrt((n * error**2 + PSEUDO * usual) / (n + PSEUDO)))
+
+
+def _apart(gains: Gains, one: str, other: str) -> float:
+    return float((gains.answers[one] != gains.answers[other]).mean())
+
+
+def _logs(gains: Gains, learner: str) -> Matrix:
+    """The logarithm of the probability of the right class of each row, over repeats (n,)."""
+    P = gains.held[learner][:, np.arange(len(gains.y)), gains.y]
+    return np.asarray(np.log(np.maximum(P, LEAST)).mean(0))
+
+
+def _luck(gains: Gains, baseline: str, apart: float) -> float:
+    """The luck of the baseline that a method does not share, which answers so many rows
+    differently: with normal errors, in proportion to how far the other baselines are apart from it.
+    """
+    others = [_apart(gains, baseline, name) for name in gains.baselines if name != baseline]
+    usual = float(np.mean(others)) if others else 0.0
+    return luck_of(gains) * min(apart / usual, 1.0) if usual else 0.0

@@ -89,7 +89,7 @@ def gains_of(gains: Gains) -> list[dict[str, Any]]:
     for name in sorted(gains.held, key=lambda name: -gains.mean(name)):
         gain = None
         if name in gains.methods:
-            found = evidence_of(gains, name, 0.5)
+            found = evidence_of(gains, name)
             gain = difference(found.gain, found.error, found.labels)
         rows.append({"name": name, "score": gains.mean(name), "gain": gain})
     return rows

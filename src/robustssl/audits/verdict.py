@@ -21,6 +21,7 @@ from robustssl.audits.evidence import Evidence, evidence_of
 from robustssl.audits.gains import Gains
 from robustssl.audits.mixture import LEVEL
 from robustssl.audits.resampling import difference
+from robustssl.errors import InputError
 
 Answer = Literal["yes", "no", "cannot tell"]
 
@@ -54,32 +55,24 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Prior:
-    """What is believed of a gain before it is measured: it is normal with a mean that is linear in
-    the evidence, and with a standard deviation that grows with the rows that are answered
-    differently.
+    """What is believed of a gain before it is measured: it is normal. Its mean is proportional to
+    the gain in log-likelihood, which is less a matter of chance than that in accuracy. Its standard
+    deviation grows with the share of rows that the two learners answer differently.
     """
 
-    apart: float
-    steadier: float
-    agreed: float
-    unlike: float
+    likelihood: float
     spread: float
     least: float
 
     def of(self, evidence: Evidence) -> tuple[float, float]:
         """The mean and the standard deviation."""
-        unlike = max(evidence.auroc - 0.5, 0.0)
-        mean = (
-            (self.apart + self.unlike * unlike) * evidence.apart
-            + self.steadier * evidence.steadier
-            + self.agreed * evidence.agreed
-        )
+        mean = self.likelihood * evidence.likelihood
         return mean, float(np.hypot(self.least, self.spread * evidence.apart))
 
 
-# Chosen on the tuning half of the tables of experiments/audits.py, by maximum likelihood.
-PRIOR = Prior(apart=0.0, steadier=0.0, agreed=0.0, unlike=0.0, spread=0.4, least=0.005)
-YES, NO, HARM = 0.8, 0.1, 0.05  # probabilities at which an answer is given, chosen there too
+# Chosen on the tuning half of the tables: experiments/audits.py --tune.
+PRIOR = Prior(likelihood=0.09, spread=0.39, least=0.012)
+YES, NO, HARM = 0.8, 0.1, 0.1  # probabilities at which an answer is given
 
 
 def believed(evidence: Evidence, prior: Prior | None = PRIOR) -> tuple[float, float]:
@@ -100,25 +93,22 @@ def answer_of(mean: float, spread: float) -> Answer:
     return "no" if ndtr((mean - MARGIN) / spread) <= NO else "cannot tell"
 
 
-def judge(gains: Gains, auroc: float, weights: Matrix | None = None) -> Verdict:
+def judge(gains: Gains, weights: Matrix | None = None) -> Verdict:
     """The verdict on the method of which the largest gain is believed. weights: of the held-out
     rows, if the classes have other shares among the unlabeled rows.
 
     The prior was learned for accuracy; of another score only what was measured is believed.
     """
+    if not gains.methods:
+        raise InputError(f"no method could be trained: {next(iter(gains.failed.values()))}")
     prior = PRIOR if gains.score == "accuracy" else None
-    every = {name: evidence_of(gains, name, auroc) for name in gains.methods}
+    every = {name: evidence_of(gains, name) for name in gains.methods}
     method = max(every, key=lambda name: believed(every[name], prior)[0])
     found = every[method]
     mean, spread = believed(found, prior)
-    there = None
+    answer, there = answer_of(mean, spread), None
     if weights is not None:
-        there = _interval(*believed(evidence_of(gains, method, auroc, weights), prior))
-    answer = answer_of(mean, spread)
-    labels = None
-    if answer == "cannot tell":
-        rows = max(found.apart, abs(mean), MARGIN)
-        labels = math.ceil(labels_to_see(max(abs(mean), MARGIN), rows))
+        there = _interval(*believed(evidence_of(gains, method, weights), prior))
     return Verdict(
         answer,
         method,
@@ -128,9 +118,17 @@ def judge(gains: Gains, auroc: float, weights: Matrix | None = None) -> Verdict:
         helps=float(ndtr(mean / spread)),
         harms=float(ndtr((-MARGIN - mean) / spread)),
         there=there,
-        labels=labels and max(labels, found.labels + 1),
+        labels=_labels(mean, found) if answer == "cannot tell" else None,
     )
 
 
 def _interval(mean: float, spread: float) -> Interval:
     return Interval(mean, mean - _Z * spread, mean + _Z * spread)
+
+
+def _labels(mean: float, found: Evidence) -> int:
+    """How many labels would tell whether there is a gain, or a harm, of the size that is believed
+    or of the MARGIN; more than there are.
+    """
+    size = max(abs(mean), MARGIN)
+    return math.ceil(max(labels_to_see(size, max(found.apart, size)), found.labels + 1))

@@ -1,4 +1,4 @@
-"""What people and machines see of an audit: page, terminal, notebook, JSON, rows to label, server."""
+"""What people and machines see of an audit: page, terminal, JSON, rows to label next, server."""
 
 import json
 import math
@@ -18,10 +18,10 @@ from robustssl.analysis.interval import Interval
 from robustssl.analysis.labels import Labels
 from robustssl.audits import headline, of_frames, server
 from robustssl.audits.advice import advise
-from robustssl.audits.audit import UNKNOWN, Inconsistency
 from robustssl.audits.bench import folds_of
 from robustssl.audits.columns import Column
 from robustssl.audits.gains import Gains
+from robustssl.audits.inspection import UNKNOWN, Inconsistency
 from robustssl.audits.keeping import Keeping
 from robustssl.audits.labeling import _apart
 from robustssl.audits.mixture import Mixture
@@ -239,8 +239,11 @@ def test_what_is_not_known_is_null():
     assert document["inconsistency"]["auroc"] is None
     assert document["gain"]["at_unlabeled_shares"] is None
     assert document["gain"]["worth_in_labels"] == {
-        **{"estimate": None, "low": 5, "high": None},
-        **{"least": None, "most": 160},
+        "estimate": None,
+        "low": 5,
+        "high": None,
+        "least": None,
+        "most": 160,
     }
 
 

@@ -8,7 +8,8 @@ import numpy as np
 from robustssl.analysis.interval import Interval
 from robustssl.analysis.labels import Labels
 from robustssl.audits import headline
-from robustssl.audits.audit import Audit, Inconsistency
+from robustssl.audits.audit import Audit
+from robustssl.audits.inspection import Inconsistency
 from robustssl.audits.mixture import LEVEL
 from robustssl.audits.page import gains_of
 

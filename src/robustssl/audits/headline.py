@@ -85,8 +85,8 @@ def worth(audit: Audit) -> str:
 
 def there(audit: Audit) -> str:
     """The gain at the class shares of the unlabeled rows, if these differ."""
-    found, mixture = audit.verdict.there, audit.inconsistency.mixture
-    if found is None or mixture is None or not mixture.changed.any():
+    found = audit.verdict.there
+    if found is None:
         return ""
     return (
         "The classes have other shares among the unlabeled rows. At those shares, the model with "

@@ -10,7 +10,7 @@ import pandas as pd
 from sklearn.decomposition import PCA
 
 from robustssl.analysis.interval import Interval
-from robustssl.audits.columns import Column
+from robustssl.audits.columns import Column, compare_columns
 from robustssl.audits.mixture import Mixture, estimate_mixture
 from robustssl.audits.model import encoder, typed
 from robustssl.audits.rows import Pair

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import re
 import sys
 from dataclasses import replace
@@ -366,3 +367,46 @@ def test_a_server_reads_the_named_files_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(server, "LARGEST", 5)
     with pytest.raises(InputError, match="more than 5 bytes"):
         server.audit_files(path, path, "y")
+
+
+def asked_of_a_client(place, calls):
+    """The tools that a server names, and its answers to calls."""
+    anyio, mcp = pytest.importorskip("anyio"), pytest.importorskip("mcp")
+
+    async def talk():
+        async with mcp.Client(place) as client:
+            tools = (await client.list_tools()).tools
+            return tools, [await client.call_tool("audit", call) for call in calls]
+
+    return anyio.run(talk)
+
+
+def test_an_assistant_gets_the_document_or_a_sentence(tmp_path, monkeypatch):
+    pytest.importorskip("mcp")
+    (tmp_path / "l.csv").write_text("a,y\n1,0\n")
+    call = {"labeled": str(tmp_path / "l.csv"), "unlabeled": str(tmp_path / "l.csv"), "target": "y"}
+    monkeypatch.setattr(server, "audit", lambda *files, step, **how: step() or made("no"))
+    tools, (good, bad) = asked_of_a_client(
+        server.make_server(), [call, {**call, "unlabeled": "/etc"}]
+    )
+    assert [tool.name for tool in tools] == ["audit"]
+    assert tools[0].annotations.read_only_hint
+    assert not {"model", "algorithms", "encoder"} & set(tools[0].input_schema["properties"])
+    assert good.structured_content == json.loads(json.dumps(made("no").to_dict()))
+    assert bad.is_error
+    assert "there is no file /etc" in bad.content[0].text
+
+
+@pytest.mark.slow
+def test_the_command_serves_an_audit_and_writes_nothing(tmp_path):
+    stdio = pytest.importorskip("mcp")
+    frame = wine().sample(frac=1, random_state=0)
+    frame[:60].to_csv(tmp_path / "l.csv", index=False)
+    frame[60:].drop(columns="cultivar").to_csv(tmp_path / "u.csv", index=False)
+    call = {"labeled": "l.csv", "unlabeled": "u.csv", "target": "cultivar"}
+    place = stdio.StdioServerParameters(
+        command=sys.executable, args=["-m", "robustssl", "mcp"], cwd=tmp_path, env=dict(os.environ)
+    )
+    _, (found,) = asked_of_a_client(place, [call])
+    assert found.structured_content["answer"] in ANSWERS
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["l.csv", "u.csv"]

@@ -1,5 +1,6 @@
 """What people and machines see of an audit: page, terminal, JSON, rows to label next, server."""
 
+import asyncio
 import json
 import math
 import os
@@ -371,14 +372,14 @@ def test_a_server_reads_the_named_files_alone(tmp_path, monkeypatch):
 
 def asked_of_a_client(place, calls):
     """The tools that a server names, and its answers to calls."""
-    anyio, mcp = pytest.importorskip("anyio"), pytest.importorskip("mcp")
+    mcp = pytest.importorskip("mcp")
 
     async def talk():
         async with mcp.Client(place) as client:
             tools = (await client.list_tools()).tools
             return tools, [await client.call_tool("audit", call) for call in calls]
 
-    return anyio.run(talk)
+    return asyncio.run(talk())
 
 
 def test_an_assistant_gets_the_document_or_a_sentence(tmp_path, monkeypatch):
@@ -399,12 +400,12 @@ def test_an_assistant_gets_the_document_or_a_sentence(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_the_command_serves_an_audit_and_writes_nothing(tmp_path):
-    stdio = pytest.importorskip("mcp")
+    mcp = pytest.importorskip("mcp")
     frame = wine().sample(frac=1, random_state=0)
     frame[:60].to_csv(tmp_path / "l.csv", index=False)
     frame[60:].drop(columns="cultivar").to_csv(tmp_path / "u.csv", index=False)
     call = {"labeled": "l.csv", "unlabeled": "u.csv", "target": "cultivar"}
-    place = stdio.StdioServerParameters(
+    place = mcp.StdioServerParameters(
         command=sys.executable, args=["-m", "robustssl", "mcp"], cwd=tmp_path, env=dict(os.environ)
     )
     _, (found,) = asked_of_a_client(place, [call])

@@ -1,5 +1,6 @@
 """A server by which an assistant audits two files: the model context protocol over stdio."""
 
+import asyncio
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,6 @@ LARGEST = 500 * 10**6  # bytes of a file
 def make_server() -> Any:
     """A server with one tool, which audits two files."""
     try:
-        from anyio import from_thread, to_thread
         from mcp.server import MCPServer
         from mcp.server.mcpserver import Context
         from mcp.server.mcpserver.exceptions import ToolError
@@ -34,17 +34,17 @@ def make_server() -> Any:
         time: str | None = None,
         score: str = "accuracy",
     ) -> dict[str, Any]:
-        done = 0
+        loop, done = asyncio.get_running_loop(), 0
 
         def step() -> None:
             nonlocal done
             done += 1
-            from_thread.run(context.report_progress, done, STEPS)
+            asyncio.run_coroutine_threadsafe(context.report_progress(done, STEPS), loop).result()
 
         options = {"text": text, "drop": drop or (), "group": group, "time": time, "score": score}
         work = partial(audit_files, labeled, unlabeled, target, step=step, **options)
         try:
-            return await to_thread.run_sync(work)
+            return await asyncio.to_thread(work)
         except (InputError, OSError) as error:
             raise ToolError(bounded(str(error))) from error
 

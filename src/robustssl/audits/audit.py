@@ -72,7 +72,7 @@ class Audit:
         return document(self)
 
     def label_next(self, count: int) -> pd.DataFrame:
-        """At most so many rows whose labels would settle the question soonest."""
+        """At most so many rows to label next, with a target to fill in."""
         from robustssl.audits.labeling import label_next
 
         return label_next(self, count)

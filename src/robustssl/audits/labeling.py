@@ -22,7 +22,7 @@ def label_next(audit: Audit, count: int) -> pd.DataFrame:
     consistent = 1 - probability(pair, audit.inconsistency.mixture)
     if isinstance(pair.unlabeled, pd.DataFrame):
         consistent[pair.unlabeled.duplicated()] = 0
-    count = min(count, np.count_nonzero(consistent))
+    count = min(count, int((consistent > 0).sum()))
     share = consistent / consistent.sum() if count else None
     chosen = np.random.default_rng(0).choice(len(consistent), count, replace=False, p=share)
     frame = pair.source.iloc[chosen].copy()

@@ -7,9 +7,8 @@ import numpy as np
 from robustssl.audits.bench import Matrix
 from robustssl.audits.choice import luck_of
 from robustssl.audits.gains import Gains
-from robustssl.audits.resampling import WIDER, error_of, samples
+from robustssl.audits.resampling import difference_error, samples
 
-PSEUDO = 10  # rows; chosen on the tuning half of experiments/audits.py
 LEAST = 0.02  # a smaller probability counts as this much
 
 
@@ -40,19 +39,11 @@ def evidence_of(gains: Gains, method: str, weights: Matrix | None = None) -> Evi
     apart = _apart(gains, method, baseline)
     return Evidence(
         gain=float(gain[0]) + _luck(gains, baseline, apart),
-        error=_drawn_to(error_of(drawn), apart, n),
+        error=difference_error(drawn, n),
         likelihood=float(np.average(_logs(gains, method) - _logs(gains, baseline), weights=W[0])),
         apart=apart,
         labels=n,
     )
-
-
-def _drawn_to(error: float, apart: float, n: int) -> float:
-    """A standard error whose variance is drawn towards that of a gain by which as many rows differ
-    as unlabeled ones do: of few labeled rows, by chance none may differ.
-    """
-    usual = WIDER**2 * apart / n
-    return float(np.sqrt((n * error**2 + PSEUDO * usual) / (n + PSEUDO)))
 
 
 def _apart(gains: Gains, one: str, other: str) -> float:

@@ -9,7 +9,7 @@ from robustssl.analysis.interval import Interval
 from robustssl.audits.bench import Matrix
 from robustssl.audits.gains import Gains
 from robustssl.audits.mixture import LEVEL
-from robustssl.audits.resampling import difference, error_of, samples
+from robustssl.audits.resampling import difference, difference_error, samples
 from robustssl.audits.scores import score_of
 
 
@@ -37,7 +37,7 @@ def keeping(gains: Gains, method: str, by_share: Mapping[float, Matrix]) -> Keep
     scores = np.stack([score_of(gains.score, gains.y, said[share], W) for share in shares])
     lead = scores - scores[0]
     found = {
-        share: difference(float(mine[0]), error_of(mine[1:]), n)
+        share: difference(float(mine[0]), difference_error(mine[1:], n), n)
         for share, mine in zip(shares[1:], lead[1:], strict=True)
     }
     best = np.array(shares)[np.nan_to_num(scores, nan=-np.inf).argmax(0)]

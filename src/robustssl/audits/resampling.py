@@ -24,12 +24,15 @@ def error_of(values: Matrix) -> float:
     return float(np.nanstd(values, ddof=1) * WIDER)
 
 
-def difference(estimate: float, error: float, n: int) -> Interval:
-    """The interval of a difference of two scores of n rows: Student's, but where no row differs as
-    wide as what so many rows may hide.
+def difference_error(values: Matrix, n: int) -> float:
+    """The standard error of a difference of two scores of n rows, of which the values in the samples
+    are given; but at least that of what so many rows may hide where no row differs.
     """
+    _, hidden = Ties(rows=n, difference=True).limits(np.zeros(()), LEVEL)
+    return max(error_of(values), float(hidden) / float(student(n - 1, LEVEL)))
+
+
+def difference(estimate: float, error: float, n: int) -> Interval:
+    """Student's interval of a difference of two scores of n rows."""
     half = float(student(n - 1, LEVEL)) * error
-    if half <= 1e-9:
-        low, high = Ties(rows=n, difference=True).limits(np.array(estimate), LEVEL)
-        return Interval(estimate, float(low), float(high))
     return Interval(estimate, estimate - half, estimate + half)

@@ -38,7 +38,8 @@ class Verdict:
     the probabilities that the gain is above 0, and that it is a loss of more than MARGIN. there:
     the gain if the classes have the shares that they have among the unlabeled rows. labels: if the
     answer is `cannot tell`, how many labels in all would tell. worth: what the gain is worth in
-    labels. What is not known is None.
+    labels. What is not known is None. apart: the share of unlabeled rows that the two learners
+    answer differently; over unlabeled rows, the gain lies between minus and plus that share.
     """
 
     answer: Answer
@@ -48,6 +49,7 @@ class Verdict:
     measured: Interval
     helps: float
     harms: float
+    apart: float
     there: Interval | None = None
     labels: int | None = None
     worth: Labels | None = None
@@ -71,8 +73,8 @@ class Prior:
 
 
 # Chosen on the tuning half of the tables: experiments/audits.py --tune.
-PRIOR = Prior(likelihood=0.09, spread=0.39, least=0.012)
-YES, NO, HARM = 0.8, 0.1, 0.1  # probabilities at which an answer is given
+PRIOR = Prior(likelihood=0.1, spread=0.35, least=0.016)
+YES, NO, HARM = 0.85, 0.2, 0.1  # probabilities at which an answer is given
 
 
 def believed(evidence: Evidence, prior: Prior | None = PRIOR) -> tuple[float, float]:
@@ -117,6 +119,7 @@ def judge(gains: Gains, weights: Matrix | None = None) -> Verdict:
         measured=difference(found.gain, found.error, found.labels),
         helps=float(ndtr(mean / spread)),
         harms=float(ndtr((-MARGIN - mean) / spread)),
+        apart=found.apart,
         there=there,
         labels=_labels(mean, found) if answer == "cannot tell" else None,
     )

@@ -16,6 +16,7 @@ from robustssl.audits.columns import compare_columns
 from robustssl.spec import parse
 
 LABELS = 200  # in all
+FEWER = {"breast_cancer": 100}  # it has too few consistent rows for more
 TS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 DOMAINS = "distribution[source=mnist,target=usps]"
 CASES = [
@@ -32,7 +33,7 @@ def run(case: tuple[str, str, int, float]) -> dict[str, object]:
     """What the audit says of a dataset of which t is known."""
     environment, dataset, seed, t = case
     data, env = registry.dataset(dataset), registry.environment(environment)
-    labels = LABELS // env.known(len(np.unique(data.y)))
+    labels = FEWER.get(dataset, LABELS) // env.labeled_classes(len(np.unique(data.y)))
     pools = env.pools(data, labels, np.random.default_rng(seed))
     split = env.split(pools, t)
     labeled = split.y >= 0

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import zipfile
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -19,8 +18,7 @@ import pytest
 from gates import LONG, alive, wait_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
@@ -28,18 +26,20 @@ import robustssl
 from robustssl import InputError, audits, cli, registry
 from robustssl.analysis.interval import Interval
 from robustssl.audits import forests, inspect, model_file, of_frames
-from robustssl.audits.advice import advise, gain_there
-from robustssl.audits.audit import UNKNOWN, Inconsistency
+from robustssl.audits.advice import advise
+from robustssl.audits.bench import bench_of
+from robustssl.audits.choice import score_of_best
 from robustssl.audits.columns import _share, compare_columns
-from robustssl.audits.folds import FOLDS
-from robustssl.audits.gains import STEPS, TS, Gains, _apart, accuracy_alone, measure, pools
-from robustssl.audits.mixture import _within, estimate_mixture, estimate_share
+from robustssl.audits.gains import Gains, by_labels, measure
+from robustssl.audits.inspection import UNKNOWN, Inconsistency
+from robustssl.audits.keeping import keeping
+from robustssl.audits.mixture import estimate_mixture, estimate_share
 from robustssl.audits.model import Model
 from robustssl.audits.model_file import load_model, save_model
 from robustssl.audits.page import describe
 from robustssl.audits.reading import _encoded, read
 from robustssl.audits.rows import Pair
-from robustssl.audits.trials import Job, Trained, train_all
+from robustssl.audits.verdict import judge
 from robustssl.registry import trust
 
 
@@ -120,7 +120,7 @@ def test_other_shares_of_the_classes_are_not_inconsistent():
     found = estimate_mixture(X, y, Z)
     assert found.distribution.low == 0
     assert found.distribution.high < 0.35
-    assert np.abs(found.classes - [0.8, 0.15, 0.05]).max() < 0.1
+    assert np.abs(found.classes.estimate - [0.8, 0.15, 0.05]).max() < 0.1
 
 
 def test_inconsistent_rows_are_found_one_by_one_and_the_feature_that_tells_them(few_trees):
@@ -149,12 +149,13 @@ def test_rows_that_are_in_both_files_are_consistent(few_trees):
 
 
 def test_copies_of_a_row_are_not_in_two_folds():
-    pytest.importorskip("xgboost")
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(30, 4))).add_prefix("x").assign(y=rng.permutation(30) % 2)
     frame = pd.concat([frame] * 6)  # labels by chance: a copy would give them away
     pair = of_frames(frame, frame.drop(columns="y"), "y")
-    assert accuracy_alone(pair, "supervised_xgboost") < 0.75
+    with bench_of(pair) as bench:
+        (said,) = by_labels(bench, "forest", [1.0]).values()
+    assert (said.argmax(1) == pair.y).mean() < 0.75
 
 
 def test_no_forest_scores_a_row_that_it_has_seen(few_trees):
@@ -218,91 +219,6 @@ def test_columns_that_say_nothing_widen_the_interval_as_a_sample_does():
         found = _share(int((lost & seen).sum()), 25, 50)
         within.append(found.low <= 0.4 <= found.high)
     assert 0.9 <= np.mean(within) < 1
-
-
-# Gains and advice
-
-
-def gains(**scores):
-    baselines = {name: "alone" for name in scores if name != "alone"}
-    return Gains({k: np.asarray(v) for k, v in scores.items()}, {}, baselines, (0, 1), {})
-
-
-def test_the_interval_of_a_gain_allows_for_folds_that_share_rows():
-    values = np.array([0.1, 0.2, 0.0, 0.1, 0.3])
-    found = gains(a=values, alone=np.zeros(5)).gain("a")
-    error = values.std(ddof=1) * np.sqrt(1 / 5 + 1 / (FOLDS - 1))
-    low, high = stats.t.interval(0.9, 4, values.mean(), error)
-    assert (found.estimate, found.low, found.high) == pytest.approx((0.14, low, high))
-
-
-def test_advice_is_the_labeled_rows_alone_unless_a_method_beats_them_beyond_chance():
-    alone, steady = np.array([0.8, 0.82, 0.79, 0.81, 0.8]), np.array([0.1, 0.11, 0.1, 0.09, 0.1])
-    better = advise(gains(good=alone + steady, alone=alone))
-    assert (better.algorithm, better.uses_unlabeled) == ("good", True)
-    chance = np.array([0.05, -0.05, 0.06, -0.02, 0.05])
-    noisy = advise(gains(good=alone + chance, alone=alone))
-    assert (noisy.algorithm, noisy.uses_unlabeled) == ("alone", False)
-    assert "may be chance" in noisy.text
-    worse = advise(gains(good=alone - steady, alone=alone))
-    assert (worse.algorithm, worse.uses_unlabeled) == ("alone", False)
-    assert "it is a loss" in worse.text
-    assert "makes no difference" in advise(gains(same=alone, alone=alone)).text
-    few = advise(gains(good=alone + 5 * chance, alone=alone))
-    assert "with so few labels" in few.text
-    assert "to answer red every time" in advise(gains(same=alone, alone=alone), "red", 0.8).text
-    assert "every time" not in advise(gains(same=alone, alone=alone), "red", 0.7).text
-
-
-def answered(free, **answers):
-    answers = {name: np.array([*text]) for name, text in answers.items()}
-    return Trained(Job((0, None), (free, free), np.array(free), [], True), {}, answers)
-
-
-def test_the_gain_on_inconsistent_rows_is_bounded_by_the_answers_that_differ():
-    folds = [
-        answered([0, 1, 2, 3], a="xxyy", b="xxxx"),  # differ on rows 2 and 3
-        answered([3, 2, 1, 0], a="yxxx", b="xxxx"),  # on row 3
-    ]
-    probability = np.array([0.5, 0.0, 0.5, 1.0])
-    assert _apart(folds, "a", "b", probability) == pytest.approx((0.75 + 0.5) / 2)
-    assert _apart(folds, "a", "b", np.array([1.0, 1.0, 0.0, 0.0])) == 0
-    assert np.isnan(_apart(folds, "a", "b", np.zeros(4)))
-    found = replace(gains(a=np.zeros(5), alone=np.zeros(5)), apart={"a": 0.625})
-    assert gain_there(found, "a") == "±0.625"
-    assert gain_there(gains(a=np.zeros(5), alone=np.zeros(5)), "a") == "not known"
-
-
-def test_the_true_gain_on_inconsistent_rows_lies_within_its_bound():
-    data, rng = load_digits(as_frame=True).frame, np.random.default_rng(0)
-    labeled = data.sample(100, random_state=0)
-    rest = data.drop(labeled.index).sample(200, random_state=0)
-    there, moved = rng.random(200) < 0.5, rest.drop(columns="target")
-    moved.loc[there, list(moved)[:32]] = 0.0
-    fold, names = (np.arange(80), np.arange(80, 100)), ["supervised_kernel", "label_spreading"]
-    job = Job((0, None), fold, np.arange(200), names, answers=True)
-    (one,) = train_all(of_frames(labeled, moved, "target"), [job])
-    truth = rest.target.to_numpy()[there]
-    alone, mine = ((one.answers[name][there] == truth).mean() for name in names)
-    bound = _apart([one], "label_spreading", "supervised_kernel", there.astype(float))
-    assert 0 < abs(mine - alone) <= bound < 1
-
-
-def test_the_more_methods_are_tried_the_more_one_has_to_gain():
-    gain = gains(a=np.array([0.1, 0.2, 0.0, 0.1, 0.3]), alone=np.zeros(5)).gain
-    assert gain("a", tests=5).low < gain("a").low < gain("a").estimate
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=50), st.data())
-def test_pools_are_rows_of_their_kind_as_far_as_there_are_enough(probability, data):
-    probability = np.array(probability)
-    n = data.draw(st.integers(1, len(probability)))
-    similar, different = pools(probability, n)
-    assert len(set(similar)) == len(set(different)) == n
-    inconsistent = probability > 0.5
-    similar, different = pools(inconsistent.astype(float), n)
-    assert inconsistent[similar].sum() == max(n - (~inconsistent).sum(), 0)
-    assert (~inconsistent[different]).sum() == max(n - inconsistent.sum(), 0)
 
 
 # Models
@@ -424,7 +340,7 @@ def test_a_model_says_what_it_cannot_answer():
     model = Model("self_training").fit(frame[["x", "city"]], frame.y)
     assert list(model.predict(frame[:0])) == []
     assert set(model.predict(frame.assign(x=np.inf))) <= {"yes", "no"}
-    with pytest.raises(InputError, match="none of the columns x, city"):
+    with pytest.raises(InputError, match=r"lack 2 of the 2 columns .*: x, city"):
         model.predict(frame[["y"]])
     with pytest.raises(InputError, match=r"must be a pandas\.DataFrame"):
         model.predict(frame.to_numpy())
@@ -482,7 +398,7 @@ def test_a_class_may_be_called_none_and_rare_ones_are_left_out(tmp_path):
     pair = read(tmp_path / "one.csv", None, "y", None)
     assert set(pair.y) == {"None", "NA", "mild"}
     assert len(pair.unlabeled) == 33
-    assert "Classes with fewer than 5 labeled rows were left out: rare." in pair.notes
+    assert pair.notes[0].startswith("Classes with fewer than 5 labeled rows were left out: rare.")
 
 
 def test_gaps_and_a_few_odd_cells_are_no_other_type():
@@ -603,8 +519,7 @@ def test_an_audit_answers_three_questions(audited):
     assert sorted(rows.row) == list(range(118))
     assert rows.inconsistent.is_monotonic_decreasing
     assert re.search(r"self_training +[01]\.\d{3} +[+-]?0\.\d{3} \[", said)
-    assert re.search(r"self_training .* (not known|±0\.\d{3})\n", said)
-    assert re.search(r"Use \w+ (on the labeled rows only|with the unlabeled rows)", said)
+    assert re.search(r"(Yes: use|No: use|Cannot tell: about [\d,]+ labels)", said)
     assert all(len(line) <= 80 for line in said.splitlines() if str(folder) not in line)
     page = (folder / "out" / "index.html").read_text()
     assert "<script" not in page.replace("&lt;", "")
@@ -643,23 +558,26 @@ def test_the_page_is_sound_in_a_browser(audited, browser, width):
     assert serious == []
 
 
-def test_a_method_that_fails_is_told_and_the_others_are_measured(monkeypatch):
-    frame = wine()
-    pair = of_frames(frame[::2], frame[1::2].drop(columns="cultivar"), "cultivar")
-    with pytest.raises(InputError, match="has no baseline"):
-        measure(pair, np.zeros(89), ["supervised_logistic"])
-    with pytest.raises(InputError, match="fixmatch is a neural network"):
-        measure(pair, np.zeros(89), ["fixmatch"])
-    with pytest.raises(InputError, match="did you mean 'self_training'"):
-        measure(pair, np.zeros(89), ["self_trainin"])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("supervised_logistic", "does not use unlabeled rows"),
+        ("fixmatch", "fixmatch is a neural network"),
+        ("self_trainin", "did you mean 'self_training'"),
+    ],
+)
+def test_a_method_that_cannot_be_tried_is_told_first(name, words):
+    with pytest.raises(InputError, match=words):
+        robustssl.audit(wine(), wine().drop(columns="cultivar"), "cultivar", algorithms=[name])
 
 
 GATED_AUDIT = """
-import sys, numpy as np
-from test_audits import wine, of_frames, measure
+import sys
+from test_audits import wine, of_frames, bench_of, measure
 frame = wine()
 pair = of_frames(frame[::2], frame[1::2].drop(columns="cultivar"), "cultivar")
-measure(pair, np.zeros(89), [sys.argv[1]])
+with bench_of(pair) as bench:
+    measure(bench, [sys.argv[1]])
 """
 
 
@@ -687,8 +605,9 @@ def test_an_audit_that_is_killed_leaves_nothing(gate, end):
 def test_a_process_of_an_audit_that_ends_is_told():
     frame = wine()
     pair = of_frames(frame[::2], frame[1::2].drop(columns="cultivar"), "cultivar")
-    with pytest.raises(InputError, match="a process of the audit ended without a word"):
-        measure(pair, np.zeros(89), ["doomed:EndsBeside"])
+    ended = pytest.raises(InputError, match="a process of the audit ended without a word")
+    with ended, bench_of(pair) as bench:
+        measure(bench, ["doomed:EndsBeside"])
 
 
 def test_a_pair_keeps_its_rows_in_a_sample():
@@ -705,13 +624,23 @@ def made():
     """An audit of which nothing was computed but the model."""
     frame = wine()
     pair = of_frames(frame[::2], frame[1::2].drop(columns="cultivar"), "cultivar").sample(100, 100)
-    scores = {"self_training": np.full(10, 0.9), "alone": np.linspace(0.7, 0.9, 10)}
-    curves = {"self_training": np.full((5, len(TS)), 0.9)}
-    found = Gains(scores, curves, {"self_training": "alone"}, (0.1, 0.8), {"cast": "too few rows"})
-    t = Interval(0.3, 0.2, 0.4)
+    P = np.eye(3)[np.tile(pair.y, (2, 1))]
+    answers = np.zeros((10, 5), int)
+    found = Gains(
+        pair.y,
+        {"forest": P, "self_training": P},
+        {"forest": answers, "self_training": answers},
+        baselines=("forest",),
+        methods=("self_training",),
+        failed={"cast": "too few rows"},
+    )
+    t, verdict = Interval(0.3, 0.2, 0.4), judge(found)
     inconsistency = Inconsistency(t, UNKNOWN, t, (), (), None)
     model = Model("self_training").fit(pair.labeled, pair.y)
-    return audits.Audit(pair, 89, 89, inconsistency, found, advise(found), model)
+    kept, expected = keeping(found, "self_training", {}), score_of_best(found, ["forest"])
+    advice = advise(verdict, expected, "accuracy")
+    parts = (inconsistency, found, verdict, expected, kept, advice, model)
+    return audits.Audit(pair, 89, 89, *parts)
 
 
 def test_an_audit_is_saved_from_python_too(made, tmp_path):
@@ -748,42 +677,6 @@ def test_an_audit_cannot_be_saved_into_a_file(made, tmp_path):
 def test_a_frame_is_audited_with_a_frame():
     with pytest.raises(InputError, match=r"must be a pandas\.DataFrame like labeled, got str"):
         robustssl.audit(wine(), "unlabeled.csv", "cultivar")
-
-
-def test_the_first_of_equally_good_baselines_is_taken():
-    baselines = {f"method{i}": f"alone{i}" for i in range(20)}
-    scores = dict.fromkeys(baselines.values(), np.full(10, 0.8))
-    assert Gains(scores, {}, baselines, (0, 1), {}).alone() == "alone0"
-
-
-def test_a_method_of_many_has_to_gain_more_than_one_alone():
-    alone = np.array([0.8, 0.82, 0.79, 0.81, 0.8])
-    some = alone + 0.0138 + 0.01 * np.array([-1, -0.5, 0, 0.5, 1])
-    assert advise(gains(some=some, alone=alone)).uses_unlabeled
-    others = {f"other{i}": alone - 0.1 for i in range(4)}
-    assert not advise(gains(some=some, **others, alone=alone)).uses_unlabeled
-
-
-def test_rows_like_no_class_are_among_those_that_differ():
-    found = _within(Interval(0.5, 0.4, 0.7), Interval(0.3, 0.2, 0.4))
-    assert found == Interval(0.3, 0.2, 0.7)
-
-
-def test_a_test_row_is_not_among_the_unlabeled_ones(monkeypatch):
-    frame = wine()
-    pair = of_frames(frame, frame.drop(columns="cultivar"), "cultivar")  # every row is in both
-    seen = []
-
-    def train_all(pair, work):
-        for job in work:
-            seen.append((set(job.fold[1]), set(job.free)))
-            answers = dict.fromkeys(job.names, np.zeros(len(job.free)))
-            yield Trained(job, dict.fromkeys(job.names, 0.5), answers)
-
-    monkeypatch.setattr(audits.gains, "train_all", train_all)
-    measure(pair, np.zeros(178), ["self_training"])
-    assert len(seen) == STEPS
-    assert all(test.isdisjoint(free) and free for test, free in seen)
 
 
 def test_images_behind_an_encoder_and_the_model_in_a_file(tmp_path, monkeypatch):

@@ -178,3 +178,14 @@ def sign_seen(harm: float, discordant: float, labels: float) -> float:
         raise InputError("a harm lies between 0 and the share of discordant rows, at most 1")
     spread = discordant - harm**2
     return float(ndtr(harm * np.sqrt(labels / spread))) if spread > 0 else 1.0
+
+
+def labels_to_see(harm: float, discordant: float, sure: float = 0.9) -> float:
+    """How many labeled rows, in all, show the sign of a harm with the probability `sure`: the
+    inverse of `sign_seen`.
+    """
+    from scipy.special import ndtri
+
+    if not 0 < harm <= discordant <= 1:
+        raise InputError("a harm that is to be seen is above 0, and at most the discordant rows")
+    return float((ndtri(sure) / harm) ** 2 * (discordant - harm**2))

@@ -2,8 +2,9 @@
 help or harm, and what to use.
 """
 
-from robustssl.audits.audit import Audit, audit, inspect
+from robustssl.audits.audit import Audit, audit
 from robustssl.audits.deciding import decide
+from robustssl.audits.inspection import inspect
 from robustssl.audits.model import Model
 from robustssl.audits.model_file import load_model, save_model
 from robustssl.audits.reading import images_of, of_frames

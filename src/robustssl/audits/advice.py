@@ -13,10 +13,14 @@ from robustssl.audits.mixture import LEVEL
 
 if TYPE_CHECKING:
     from robustssl.audits.audit import Audit
-    from robustssl.audits.gains import Gains
+    from robustssl.audits.keeping import Keeping
+    from robustssl.audits.verdict import Verdict
 
 # What was left out when the rows were read
-RARE = "Classes with fewer than {fewest} labeled rows were left out: {names}."
+RARE = (
+    "Classes with fewer than {fewest} labeled rows were left out: {names}. They have {share:.0%} "
+    "of the labeled rows; unlabeled rows of these classes look inconsistent for this reason alone."
+)
 NO_TARGET = "Rows of {file} with an empty {target} were left out: {rows}."
 IGNORED_TARGET = "The column {target} of {file} was ignored."
 EXTRA = "Columns that only the unlabeled rows have were left out: {names}."
@@ -24,9 +28,39 @@ IDENTIFIERS = (
     "Columns that look like an identifier, with a different value in nearly every row, were left "
     "out: {names}."
 )
+DATES = (
+    "Columns that hold dates or times were left out of the comparison: {names}. If rows are to be "
+    "ordered by one of them, audit again with --time."
+)
+AMBIGUOUS = (
+    "The commas in {names} may mark decimals or thousands, so the values were read as words. Write "
+    "1.234 or 1234 instead of 1,234."
+)
+LEAK = (
+    "Warning: {names} nearly determines the target, and the other columns do not. If it is not "
+    "known before the class is, the accuracies below are false: audit again with --drop."
+)
+SAME = "Warning: the labeled and the unlabeled rows are the same rows."
 MAYBE_TEXT = "If {name} holds texts to learn from, audit again with --text {name}."
 NO_TEXT = "Rows with an empty text were left out: {rows}."
 ENCODER = "The {kind}s were compared by the vectors of the encoder {encoder}."
+
+# What to do if the target holds numbers
+BIN = (
+    'make classes of numbers first, such as pd.cut(frame["price"], [0, 10, 100, 1000], '
+    'labels=["low", "middle", "high"])'
+)
+REGRESSION = "holds {values} different numbers, and an audit does not predict numbers: " + BIN
+
+# Whether time separates the files
+OTHER_TIME = (
+    "Your unlabeled rows are {word}: {share:.0%} of them are {word} than every labeled row."
+)
+SAME_TIME = (
+    "Time does not separate the files: {later:.0%} of the unlabeled rows are later than every "
+    "labeled row, and {earlier:.0%} are earlier."
+)
+NO_TIME = "Whether time separates the files is not known: one of them has no times."
 
 # How the unlabeled rows have lost a column
 MISSING = "missing"
@@ -37,11 +71,10 @@ OTHER_SCALE = "on another scale: about {} times as spread out as in the labeled 
 GAPS = "missing in {:.0%} of the unlabeled rows and in {:.0%} of the labeled rows"
 
 # Headings, and text that is the same in every audit
-TITLE = "What your unlabeled rows are worth"
 INTERVAL = f"{LEVEL:.0%} interval"
 HOW_INCONSISTENT = "How inconsistent are the unlabeled rows?"
-HELP_OR_HARM = "Do they help or harm?"
-WHAT_TO_USE = "What should I use?"
+MODELS = "Which models were tried?"
+WHAT_TO_USE = "How do I use the model?"
 LIMITS = "What these numbers cannot say"
 ROWS = "The probability that an unlabeled row is inconsistent, row by row:"
 LOST = "Columns that are lost in the unlabeled rows:"
@@ -50,42 +83,51 @@ KINDS = {
     "label": "of the rows look like no labeled class",
     "feature": "of the columns are lost",
 }
+CONFUSED = "the labeled classes are too similar: a new class may look like one of them"
+MOVED = "all rows have moved, so that they look like no class"
+DRIFT = (
+    "All unlabeled rows have moved alike, by about {size:.1f} standard deviations in a typical "
+    "column: moved back, they cannot be told from labeled rows. This is a drift of all rows, not a "
+    "mixture with rows of another kind."
+)
+CLASSES = (
+    "The classes have other shares among the consistent unlabeled rows ({level}) than among the "
+    "labeled rows: {told}."
+)
+MOST_CLASSES = 5  # that are told, those that changed most
 NO_COLUMN = "there is no column by which the rows can be compared"
 TELLING = {
     "tabular": "Columns by which the forest tells them apart, with their importance. For numbers: "
     "the median (10% to 90% quantile). For words: the most common value (its share).",
     "text": "Words whose frequency differs most: the share of rows that contain them.",
 }
-BASELINE = (
-    "A gain is measured against the baseline of a method: the same kind of learner, which uses the "
-    "labeled rows only."
-)
+_TRAINED = "Each model was trained on {rows} (those with a gain: on unlabeled rows, too), and "
+_GAIN = " A gain is over the best model without unlabeled rows."
 MEASURED = (
-    "Each method learned from four fifths of your labeled rows and from unlabeled rows, its "
-    "baseline from the same labeled rows only. Both predicted the classes of the remaining fifth. "
-    "This was done for each fifth, and repeated with a second division into fifths."
+    _TRAINED.format(rows="four fifths of your labeled rows")
+    + "asked about the remaining fifth. This was done for each fifth, and repeated with a second "
+    "division into fifths." + _GAIN
 )
-THERE = (
-    "There: the gain on unlabeled rows that look inconsistent. These have no labels, so it is not "
-    "known; it lies between minus and plus the number shown, which is the share of these rows to "
-    "which a method gives another answer than its baseline. To learn more, label some of them."
+MEASURED_IN_TIME = (
+    _TRAINED.format(rows="earlier labeled rows") + "asked about later ones: the later half of your "
+    "labeled rows, part by part." + _GAIN
 )
 FAILED = "{name} could not be trained: {error}"
-OVER_T = "How the gain depends on the share of inconsistent rows:"
-T_AXIS = "t: share of inconsistent rows among the unlabeled rows"
-T_HERE = "t of your rows"
-CHOICE = (
-    "A method that uses unlabeled rows is recommended only if its gain over the best method that "
-    "does not is beyond chance. The interval of that gain allows for the choice among the methods "
-    "that were tried. The model was fitted to your rows and saved beside this page:"
-)
+FITTED = "It was fitted to your {which}, and saved beside this page:"
+LABEL_NEXT = "Which rows should I label next?"
 UNSEEN = (
     "An inconsistent row may be of a new class, or of a known class that has changed: the rows "
     "alone do not show which. The label share counts both if they look like no labeled class.",
+    "Whether unlabeled rows help is measured on rows like your labeled rows, not on the others.",
     "A new class that looks like a labeled class is not noticed; t is then higher than estimated.",
     "The shares of the classes may differ between labeled and unlabeled rows. This is allowed for, "
     "and does not count as inconsistent.",
 )
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def listed(names: Iterable[Any], most: int = 5) -> str:
@@ -95,50 +137,36 @@ def listed(names: Iterable[Any], most: int = 5) -> str:
     return ", ".join(every[:most]) + more
 
 
+_EXPECTED = "On rows like your labeled ones, {chosen} has an expected {score} of {expected}."
+MAJORITY = (
+    " However, nothing here is better beyond chance than to answer {name} every time, which is "
+    "correct for {share:.3f} of the labeled rows."
+)
+
+
 @dataclass(frozen=True)
 class Advice:
-    """The algorithm to use, and why."""
+    """The algorithm to use, and what to expect of it."""
 
     algorithm: str
     uses_unlabeled: bool
     text: str
 
 
-def advise(gains: Gains, commonest: Any = "", share: float = 0.0) -> Advice:
-    """The best method if it gains beyond chance over the best algorithm without unlabeled rows, or
-    else that algorithm. commonest: the class that is correct for the largest share of the rows.
+def advise(
+    verdict: Verdict, expected: Interval, score: str, majority: tuple[Any, float] | None = None
+) -> Advice:
+    """What to use by the verdict. expected: the score of that; majority: the most common class and
+    its share.
     """
-    alone, best, lead = gains.alone(), gains.best(), gains.lead()
-    accuracy = {name: f"{gains.scores[name].mean():.3f}" for name in (best, alone)}
-    if lead.low > 0:
-        text = (
-            f"Use {best} with the unlabeled rows (accuracy {accuracy[best]}). The best method that "
-            f"uses the labeled rows only is {alone} (accuracy {accuracy[alone]}): a gain of "
-            f"{lead:+.3f}."
-        )
-    else:
-        text = (
-            f"Use {alone} on the labeled rows only (accuracy {accuracy[alone]}). The best method "
-            f"that also uses the unlabeled rows is {best}, with a gain of {lead:+.3f}: "
-            f"{_judge(lead)}."
-        )
-    chosen = best if lead.low > 0 else alone
-    if gains.interval(gains.scores[chosen]).low <= share:
-        text += (
-            f" However, nothing here is better beyond chance than to answer {commonest} every "
-            f"time, which is correct for {share:.3f} of the labeled rows."
-        )
-    return Advice(chosen, chosen != alone, text)
-
-
-def _judge(gain: Interval) -> str:
-    if gain.low == gain.high == 0:
-        return "it makes no difference"
-    if gain.high <= 0:
-        return "it is a loss"
-    if gain.high - gain.low > 0.2:
-        return "with so few labels, this may be chance; more labels would show"
-    return "this may be chance"
+    use = verdict.answer == "yes"
+    chosen = verdict.method if use else verdict.baseline
+    text = _EXPECTED.format(
+        chosen=chosen, score=score.replace("_", " "), expected=f"{expected:.3f}"
+    )
+    if majority and score == "accuracy" and expected.low <= majority[1]:
+        text += MAJORITY.format(name=majority[0], share=majority[1])
+    return Advice(chosen, use, text)
 
 
 def advise_without(lost: list[str], algorithm: str, accuracy: float) -> str:
@@ -153,11 +181,11 @@ def advise_without(lost: list[str], algorithm: str, accuracy: float) -> str:
 def size(audit: Audit) -> str:
     """How many rows there are, and how many were examined."""
     parts = [
-        f"{audit.labeled:,} labeled rows of {len(audit.model.classes_)} classes",
-        f"{audit.unlabeled:,} unlabeled rows",
+        f"{counted(audit.labeled, 'labeled row')} of {len(audit.model.classes_)} classes",
+        counted(audit.unlabeled, "unlabeled row"),
     ]
     if audit.pair.kind == "tabular":
-        parts.append(f"{audit.pair.labeled.shape[1]} columns")
+        parts.append(counted(audit.pair.labeled.shape[1], "column"))
     examined = {
         "labeled": (len(audit.pair.labeled), audit.labeled),
         "unlabeled": (len(audit.pair.unlabeled), audit.unlabeled),
@@ -172,9 +200,22 @@ def meaning(audit: Audit, kind: str) -> str:
     if kind == "feature" and audit.pair.kind != "tabular":
         return f"not estimated for {audit.pair.kind}s"
     if np.isnan(getattr(audit.inconsistency, kind).estimate):
-        return f"unknown: {NO_COLUMN}"
+        return f"unknown: {_why_unknown(audit, kind)}"
     lost, columns = len(audit.inconsistency.columns), np.shape(audit.pair.labeled)[-1]
     return KINDS[kind] + (f": {lost} of {columns}" if kind == "feature" else "")
+
+
+def _why_unknown(audit: Audit, kind: str) -> str:
+    found = audit.inconsistency.mixture
+    if found is None or kind == "feature":
+        return NO_COLUMN
+    return CONFUSED if np.isnan(found.drift) else MOVED
+
+
+def drift(audit: Audit) -> str:
+    """That all unlabeled rows have moved alike, if they have."""
+    found = audit.inconsistency.mixture
+    return "" if found is None or np.isnan(found.drift) else DRIFT.format(size=found.drift)
 
 
 def auroc(audit: Audit) -> str:
@@ -190,38 +231,29 @@ def auroc(audit: Audit) -> str:
     p = "p < 0.001" if found.p < 0.001 else f"p = {found.p:.3f}"
     return (
         "Tested on rows that it was not trained on, a random forest tells unlabeled from labeled "
-        f"rows with an AUROC of {found.auroc:.2f} (0.5 is chance; {p})."
-    )
+        f"rows with an AUROC of {found.auroc:.2f} (0.5 is chance; {p}). {drift(audit)}"
+    ).rstrip()
 
 
 def classes(audit: Audit) -> str:
-    """The shares of the classes, if they differ between labeled and unlabeled rows."""
+    """The shares of the classes that differ between labeled and unlabeled rows beyond chance."""
     found = audit.inconsistency.mixture
-    if found is None:
+    if found is None or not found.changed.any():
         return ""
     names, counts = np.unique(audit.pair.y, return_counts=True)
-    labeled = counts / counts.sum()
-    if np.abs(labeled - found.classes).max() < 0.1:
-        return ""
-    both = zip(names, found.classes, labeled, strict=True)
-    told = ", ".join(f"class {name} = {share:.0%} ({known:.0%})" for name, share, known in both)
-    return (
-        "Estimated share of each class among the consistent unlabeled rows (in parentheses: among "
-        f"the labeled rows): {told}."
-    )
+    labeled, shares = counts / counts.sum(), found.classes
+    told = [
+        f"class {names[k]} {shares.estimate[k]:.0%} [{shares.low[k]:.0%}, {shares.high[k]:.0%}], "
+        f"was {labeled[k]:.0%}"
+        for k in np.argsort(-np.abs(shares.estimate - labeled))
+        if found.changed[k]
+    ]
+    return CLASSES.format(told="; ".join(told[:MOST_CLASSES]), level=INTERVAL)
 
 
-def verdict(gain: Interval) -> str:
-    """A gain in a word."""
-    if gain.low == gain.high == 0:
-        return "no difference"
-    return "helps" if gain.low > 0 else "harms" if gain.high < 0 else "unclear"
-
-
-def gain_there(gains: Gains, algorithm: str) -> str:
-    """How large the gain on inconsistent rows can be at most."""
-    most = gains.apart.get(algorithm, np.nan)
-    return "not known" if np.isnan(most) else f"±{most:.3f}"
+def measured(audit: Audit) -> str:
+    """How the gains were measured."""
+    return MEASURED if audit.pair.time is None else MEASURED_IN_TIME
 
 
 def caveat(audit: Audit) -> str:
@@ -236,21 +268,35 @@ def caveat(audit: Audit) -> str:
     return "Accuracies hold for rows like your labeled rows, and for no others."
 
 
-def over_t(gains: Gains) -> str:
-    """What the figure shows."""
-    first, last = gains.reach
+def keeping(found: Keeping) -> str:
+    """What the picture shows."""
+    best = found.best
+    ends = f" [{best.low:.0%}, {best.high:.0%}]" if best.low < best.high else ""
     return (
-        "Every point uses unlabeled rows of yours: at t = 0 rows that look like the labeled rows, "
-        "at t = 1 rows that look inconsistent, and mixtures of them in between. By estimate, "
-        f"{first:.0%} of the rows at t = 0 are inconsistent, and {last:.0%} at t = 1. The gain is "
-        "measured on held-out labeled rows."
+        f"The gain of {found.method} over the best model without unlabeled rows, measured on your "
+        "labels, if it is given some of the unlabeled rows: first those that are most like the "
+        f"labeled rows. The best share is {best.estimate:.0%}{ends}. The answer above also weighs "
+        "how large gains usually are, so that it is more cautious than what few labels show."
     )
 
 
 def use(audit: Audit) -> str:
-    """The choice, and how it was made."""
-    which = "labeled and unlabeled rows" if audit.advice.uses_unlabeled else "labeled rows only"
-    return f"{audit.advice.algorithm}, on the {which}. {CHOICE}"
+    """The model, and what it has learned from."""
+    which = "labeled and unlabeled rows" if audit.advice.uses_unlabeled else "labeled rows alone"
+    return f"{audit.advice.text} {FITTED.format(which=which)}"
+
+
+def label_next(audit: Audit, file: str) -> dict[str, str]:
+    """What to do with the file of rows to label next, and the code that does it."""
+    target = audit.target or "class"
+    return {
+        "text": f"The rows in {file} were drawn at random from unlabeled rows that look like the "
+        f"labeled rows. Fill in the column {target}, append the rows to your labeled rows, and "
+        "audit again:",
+        "code": f'''import pandas as pd
+new = pd.read_csv("{file}").dropna(subset="{target}").drop(columns="row")
+pd.concat([pd.read_csv("labeled.csv"), new]).to_csv("more.csv", index=False)''',
+    }
 
 
 def loading(kind: str, model: str) -> str:

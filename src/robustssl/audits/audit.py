@@ -1,71 +1,91 @@
 """An audit of labeled and unlabeled rows, from reading them to the advice."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from joblib import parallel_config
-from sklearn.decomposition import PCA
 from threadpoolctl import threadpool_limits
 
 from robustssl.analysis.interval import Interval
 from robustssl.audits import gains as _gains
 from robustssl.audits import mixture as _mixture
 from robustssl.audits.advice import Advice, advise, advise_without
-from robustssl.audits.columns import Column, compare_columns
-from robustssl.audits.gains import METHODS, Gains, accuracy_alone, measure
-from robustssl.audits.mixture import Mixture, estimate_mixture
-from robustssl.audits.model import Model, encoder, typed
+from robustssl.audits.bench import bench_of
+from robustssl.audits.choice import score_of_best
+from robustssl.audits.gains import Gains, by_labels, by_share, measure
+from robustssl.audits.inspection import LABELED, UNLABELED, Inconsistency, columns_of, inspect_all
+from robustssl.audits.keeping import Keeping, keeping
+from robustssl.audits.learners import METHODS, check_method, own_model
+from robustssl.audits.mixture import Mixture
+from robustssl.audits.model import Model
 from robustssl.audits.reading import of_frames, read
 from robustssl.audits.rows import Pair
-from robustssl.audits.telling import Telling, telling_columns, telling_words
+from robustssl.audits.scores import check_score, score_of
+from robustssl.audits.times import separation
+from robustssl.audits.verdict import Verdict, judge
+from robustssl.audits.worth import in_labels
 from robustssl.errors import InputError
-from robustssl.preprocessing import preprocessing
 
-LABELED, UNLABELED = 3000, 4000  # rows that are examined; of more, a random sample
-COMPONENTS = 30  # of images and texts
 STEPS = _mixture.STEPS + _gains.STEPS
-UNKNOWN = Interval(np.nan, 0.0, 1.0)
 
 
-@dataclass(frozen=True, eq=False)
-class Inconsistency:
-    """How the unlabeled rows differ from the labeled rows.
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit:
+    """What an audit found; pair: the rows that it examined, of `labeled` and `unlabeled` rows.
+    target: the column of the classes, empty for images. time: whether time separates the rows, in a
+    sentence; empty if no time was named.
 
-    distribution, label, feature: t of each kind. columns: those that are lost. telling: what
-    tells the rows apart. mixture: which rows are inconsistent; None if no column can be compared.
+    verdict: the answer. expected: the score of the advised model on rows like the labeled ones.
+    keeping: the gain by the share of the unlabeled rows that is used.
     """
 
-    distribution: Interval
-    label: Interval
-    feature: Interval
-    columns: tuple[Column, ...]
-    telling: tuple[Telling, ...]
-    mixture: Mixture | None
-
-
-@dataclass(frozen=True, eq=False)
-class Audit:
-    """What an audit found; pair: the rows that it examined, of `labeled` and `unlabeled` rows."""
-
     pair: Pair
+    target: str
+    time: str
     labeled: int
     unlabeled: int
     inconsistency: Inconsistency
     gains: Gains
+    verdict: Verdict
+    expected: Interval
+    keeping: Keeping
     advice: Advice
     model: Model
 
-    def save(self, folder: str | Path) -> Path:
-        """Write index.html, rows.csv and model.skops into a folder, which may hold an earlier audit
-        but no other files of these names; return the path of index.html.
+    def save(self, folder: str | Path, label_next: int = 0) -> Path:
+        """Write index.html, rows.csv, model.skops and audit.json into a folder, which may hold an
+        earlier audit but no other files of these names; return the path of index.html.
+        label_next: so many rows to label next are written to label_next.csv.
         """
-        from robustssl.audits.page import write_audit
+        from robustssl.audits.folder import write_audit
 
-        return write_audit(self, folder)
+        return write_audit(self, folder, label_next)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What audit.json holds."""
+        from robustssl.audits.document import document
+
+        return document(self)
+
+    def label_next(self, count: int) -> pd.DataFrame:
+        """At most so many rows to label next, with a target to fill in."""
+        from robustssl.audits.labeling import label_next
+
+        return label_next(self, count)
+
+    def __repr__(self) -> str:
+        from robustssl.audits.headline import told
+
+        return told(self)
+
+    def _repr_html_(self) -> str:
+        from robustssl.audits.page import render_short
+
+        return render_short(self)
 
 
 def audit(
@@ -75,103 +95,107 @@ def audit(
     *,
     text: str | None = None,
     drop: Sequence[str] = (),
+    group: str | None = None,
+    time: str | None = None,
     algorithms: Sequence[str] = METHODS,
+    model: Any = None,
+    score: str = "accuracy",
+    shares: Literal["labeled", "unlabeled"] = "labeled",
     encoder: str = "auto",
     step: Callable[[], None] = lambda: None,
+    tell: Callable[[Verdict], None] = lambda verdict: None,
 ) -> Audit:
     """Audit two files, one file with some empty targets, two folders of images, or two frames.
 
-    encoder: of images or texts; `auto` is efficientnet_lite0 or minilm.
-    step: called STEPS times, to show progress.
+    group, time: columns; rows of a group stay together in the folds, and models are tested on rows
+    that are later than those they were trained on. algorithms: methods to try that use unlabeled
+    rows. model: an estimator of scikit-learn, or `module:Class`, that takes the place of all
+    learners of the audit: it is tried alone, and with unlabeled rows by self-training. score:
+    accuracy, balanced_accuracy, auroc or log_loss. shares: the saved model expects the classes in
+    the shares of these rows. encoder: of images or texts; `auto` is efficientnet_lite0 or minilm.
+    step: called STEPS times, to show progress. tell: called with the verdict as soon as it is
+    known.
     """
-    for name in algorithms:
-        _gains.baseline_of(name)  # fails before anything takes long
-    pair = _pair(labeled, unlabeled, target, text, drop, encoder)
+    check_score(score)
+    own = {} if model is None else own_model(model)
+    methods = () if own else tuple(algorithms)
+    for name in methods:
+        check_method(name)  # fails before anything takes long
+    columns = {"text": text, "drop": drop, "encoder": encoder, "time": time, "group": group}
+    pair = _pair(labeled, unlabeled, target, columns)
     part = pair.sample(LABELED, UNLABELED)
     with parallel_config(backend="threading", n_jobs=-1), threadpool_limits(1):
-        inconsistency = replace(inspect(part, step), **_columns(pair))
+        inconsistency = replace(inspect_all(pair, part, step), **columns_of(pair))
     found = inconsistency.mixture
-    probability = found.inconsistent if found else np.full(len(part.unlabeled), 0.5)
-    gains = measure(part, probability, algorithms, step)
-    if found is None or found.distribution.low == 0:
-        gains = replace(gains, apart={})  # it is not known whether a row is inconsistent
-    advice = advise(gains, *_majority(part.y))
+    with bench_of(part, own, step) as bench:
+        gains = measure(bench, methods, score)
+        verdict = judge(gains, _weights(gains, found))
+        tell(verdict)
+        order = probability(part, found)
+        kept = keeping(gains, verdict.method, by_share(bench, verdict.method, order))
+        worth = in_labels(bench, gains, by_labels(bench, verdict.baseline), verdict.gain)
+    verdict = replace(verdict, worth=worth)
+    expected = score_of_best(gains, gains.methods if verdict.answer == "yes" else gains.baselines)
+    advice = advise(verdict, expected, score, _majority(part.y, found))
     lost = [column.name for column in inconsistency.columns if column.share == 1]
     if 0 < len(lost) < part.labeled.shape[1]:
-        accuracy = accuracy_alone(part.without(lost), gains.alone())
-        more = advise_without(lost, gains.alone(), accuracy)
+        without = _score_without(part, lost, verdict.baseline, own, score)
+        more = advise_without(lost, verdict.baseline, without)
         advice = replace(advice, text=f"{advice.text} {more}")
-    model = Model(advice.algorithm, pair.kind, pair.text, pair.encoder)
-    model.fit(pair.labeled, pair.y, part.unlabeled if advice.uses_unlabeled else None)
-    return Audit(part, len(pair.labeled), len(pair.unlabeled), inconsistency, gains, advice, model)
+    fitted = Model(bench.learner(advice.algorithm), pair.kind, pair.text, pair.encoder)
+    if shares == "unlabeled" and found is not None:
+        fitted.shares = dict(zip(np.unique(part.y), found.classes.estimate, strict=True))
+    fitted.fit(pair.labeled, pair.y, part.unlabeled if advice.uses_unlabeled else None)
+    sizes = len(pair.labeled), len(pair.unlabeled)
+    when = separation(pair.time) if pair.time else ""
+    return Audit(
+        part, target, when, *sizes, inconsistency, gains, verdict, expected, kept, advice, fitted
+    )
 
 
-def _pair(
-    labeled: Any,
-    unlabeled: Any,
-    target: str,
-    text: str | None,
-    drop: Sequence[str],
-    encoder: str,
-) -> Pair:
+def _pair(labeled: Any, unlabeled: Any, target: str, columns: dict[str, Any]) -> Pair:
     if not isinstance(labeled, pd.DataFrame):
-        return read(labeled, unlabeled, target, text, drop, encoder)
+        return read(labeled, unlabeled, target, **columns)
     if not isinstance(unlabeled, pd.DataFrame):
         raise InputError(
             f"unlabeled must be a pandas.DataFrame like labeled, got {type(unlabeled).__name__}"
         )
-    return of_frames(labeled, unlabeled, target, text, drop, encoder)
+    return of_frames(labeled, unlabeled, target, **columns)
 
 
-def _majority(y: Any) -> tuple[Any, float]:
-    """The most common class, and its share."""
-    counts = pd.Series(y).value_counts(normalize=True)
-    return counts.index[0], float(counts.iloc[0])
+def probability(part: Pair, found: Mixture | None) -> Any:
+    """That each unlabeled row of the sample is inconsistent; one half if that is not known."""
+    if found is None:
+        return np.full(len(part.unlabeled), 0.5)
+    return found.inconsistent[part.rows] if part.kind == "tabular" else found.inconsistent
 
 
-def inspect(pair: Pair, step: Callable[[], None] = lambda: None) -> Inconsistency:
-    """How inconsistent the rows are; takes mixture.STEPS steps."""
-    compared = _columns(pair)
-    lost = {column.name for column in compared["columns"] if column.share == 1}
-    X, Z, names = _numbers(pair, lost)
-    if X.shape[1] == 0:
-        return Inconsistency(UNKNOWN, UNKNOWN, telling=(), mixture=None, **compared)
-    codes = np.unique(pair.y, return_inverse=True)[1]
-    found = estimate_mixture(X, codes, Z, step)
-    telling: list[Telling] = []
-    if found.p < 0.05 and pair.kind == "text":
-        telling = telling_words(pair)
-    elif found.p < 0.05 and pair.kind == "tabular":
-        telling = telling_columns(pair, names, found.weight)
-    return Inconsistency(
-        found.distribution, found.label, telling=tuple(telling), mixture=found, **compared
-    )
+def _majority(y: Any, found: Mixture | None) -> tuple[Any, float] | None:
+    """The most common class, and its share; None if another one is more common among the unlabeled
+    rows.
+    """
+    names, counts = np.unique(y, return_counts=True)
+    place = counts.argmax()
+    if found is not None and found.classes.estimate.argmax() != place:
+        return None
+    return names[place], float(counts[place] / counts.sum())
 
 
-def _columns(pair: Pair) -> dict[str, Any]:
-    if pair.kind != "tabular":
-        return {"feature": UNKNOWN, "columns": ()}
-    feature, columns = compare_columns(pair)
-    return {"feature": feature, "columns": tuple(columns)}
+def _weights(gains: Gains, found: Mixture | None) -> Any:
+    """What makes the labeled rows of each class as common as the class is among the unlabeled rows;
+    None if it is as common as among the labeled ones, as far as is known.
+    """
+    if found is None or not found.changed.any():
+        return None
+    shares = found.classes.estimate
+    return (shares / np.maximum(np.bincount(gains.y, minlength=len(shares)), 1))[gains.y]
 
 
-def _numbers(pair: Pair, lost: set[str]) -> tuple[Any, Any, list[str]]:
-    """Labeled and unlabeled rows as numbers, without lost columns; the column of each number."""
-    n = len(pair.labeled)
-    if pair.kind == "tabular":
-        both = pd.concat([pair.labeled, pair.unlabeled])
-        both = both[[name for name in both if str(name) not in lost]]
-        if not both.shape[1]:
-            return np.empty((n, 0)), np.empty((len(pair.unlabeled), 0)), []
-        made = encoder(both, "tabular")
-        numbers = made.transform(typed(both, made))
-        names = list(made.numbers_)
-        if "words" in made.named_transformers_:
-            names += [*made.named_transformers_["words"].get_feature_names_out()]
-    else:
-        both = np.concatenate([pair.labeled, pair.unlabeled])
-        numbers = preprocessing(both, pair.kind, pair.encoder).transform(both)
-        if numbers.shape[1] > COMPONENTS:
-            numbers = PCA(COMPONENTS, random_state=0).fit_transform(numbers)
-        names = []
-    return numbers[:n], numbers[n:], [str(name) for name in names]
+def _score_without(
+    pair: Pair, lost: Sequence[str], baseline: str, own: Mapping[str, Any], score: str
+) -> float:
+    """The score of a baseline that is not given some columns."""
+    with bench_of(pair.without(lost), own) as bench:
+        (found,) = by_labels(bench, baseline, [1.0]).values()
+        codes = np.unique(pair.y, return_inverse=True)[1][bench.seen]
+        return float(score_of(score, codes, found, np.ones((1, len(codes))))[0])

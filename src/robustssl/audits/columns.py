@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.special import kolmogi
 from scipy.stats import hypergeom, ks_2samp
 
 from robustssl.analysis.interval import Interval
@@ -12,6 +13,7 @@ from robustssl.audits.mixture import LEVEL
 from robustssl.audits.rows import Pair, is_number
 
 CHANCE = 1e-3  # below this probability, chance is ruled out
+UNIT, DEGREE = 2, 1.5  # the least factor between units, as of kilograms and pounds; with a shift
 
 
 @dataclass(frozen=True)
@@ -76,17 +78,32 @@ def _spread(x: np.ndarray) -> float:
 
 
 def _is_rescaled(mine: np.ndarray, theirs: np.ndarray) -> bool:
-    """Whether the spreads differ by a factor of 5 or more, and the values agree only after they are
-    brought to the same centre and spread.
+    """Whether the values are in another unit, and not a selection of values.
+
+    In another unit all quantiles change by one factor, as from metres to feet, so the values agree
+    after they are divided by it. Selected values lie among the others: in another unit some lie
+    beyond all of these or, in a larger unit, where nearly none of these lie. A factor and a shift,
+    as from Celsius to Fahrenheit, fit more selections, so then nearly all must lie beyond. Zero is
+    left out, as it is zero in any unit.
     """
-    if len(np.unique(mine)) < 5 or not _spread(mine) or not _spread(theirs):
+    mine, theirs = mine[mine != 0], theirs[theirs != 0]
+    if min(len(np.unique(x)) for x in (mine, theirs)) < 10:
         return False
-    ratio = _spread(theirs) / _spread(mine)
-    if 0.2 < ratio < 5:
-        return False
-    back = (theirs - np.median(theirs)) / ratio + np.median(mine)
-    apart = ks_2samp(mine, theirs).statistic
-    return bool(apart > 0.4 and ks_2samp(mine, back).statistic < apart / 2)
+    factor = np.median(np.abs(theirs)) / np.median(np.abs(mine))
+    spread = _spread(theirs) / _spread(mine)
+    beyond = ((theirs < mine.min()) | (theirs > mine.max())).mean()
+    low, high = np.quantile(theirs, [0.05, 0.95])
+    if max(factor, 1 / factor) > UNIT and _agree(mine, theirs / factor):
+        inside = ((mine >= low) & (mine <= high)).mean()
+        return bool(beyond > 0.1 if factor > 1 else inside < 0.02)
+    back = (theirs - np.median(theirs)) / spread + np.median(mine)
+    return bool(beyond > 0.9 and max(spread, 1 / spread) > DEGREE and _agree(mine, back))
+
+
+def _agree(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether two distributions do not differ beyond chance (Kolmogorov and Smirnov)."""
+    chance = kolmogi(CHANCE) * np.sqrt(1 / len(x) + 1 / len(y))
+    return bool(ks_2samp(x, y).statistic < chance)
 
 
 def _share(lost: float, seen: int, total: int) -> Interval:

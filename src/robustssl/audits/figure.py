@@ -1,43 +1,49 @@
-"""The figure on the page of an audit."""
+"""The picture of an audit: the gain by the share of the unlabeled rows that is used."""
 
-import io
-import re
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from matplotlib.ticker import MaxNLocator
 
-from matplotlib.figure import Figure
-
-from robustssl.audits import advice
 from robustssl.audits.audit import Audit
-from robustssl.audits.gains import TS
-from robustssl.reports.style import looks, style
+
+WIDTH, HEIGHT = 360, 250
+LEFT, RIGHT, TOP, BOTTOM = 44, 348, 22, 196  # of the panel
+
+TEMPLATES = Environment(
+    loader=PackageLoader("robustssl.audits", "templates"),
+    autoescape=select_autoescape(("html", "svg")),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
 
 
-def draw_gains_over_t(audit: Audit) -> Figure:
-    """The gain of each method over its baseline as t grows, and the t of these rows."""
-    gains, t = audit.gains, audit.inconsistency.distribution
-    with style():
-        figure = Figure(figsize=(5, 4), layout="constrained")
-        panel = figure.add_subplot()
-        panel.axvspan(t.low, t.high, color="#eeeeee", linewidth=0, label=advice.T_HERE)
-        panel.axhline(0, color="#444444", linewidth=0.8)
-        for name, look in looks(dict.fromkeys(gains.baselines, False)).items():
-            folds = len(gains.curves[name])
-            alone = gains.scores[gains.baselines[name]][:folds, None]
-            difference = gains.curves[name] - alone
-            bands = [gains.interval(values) for values in difference.T]
-            panel.plot(TS, difference.mean(0), label=name, **look)
-            low, high = [band.low for band in bands], [band.high for band in bands]
-            panel.fill_between(TS, low, high, color=look["color"], alpha=0.1, linewidth=0)
-        panel.set(xlabel=advice.T_AXIS, ylabel="gain")
-        panel.set_xlim(0, 1)
-        figure.legend(loc="outside lower center", ncols=2, frameon=False)
-    return figure
+def draw_gain(audit: Audit) -> str:
+    """An svg element that needs no style: its lines and words have the colour of the text around
+    it.
+    """
+    found, scale = audit.keeping, 100 if audit.gains.score == "accuracy" else 1
+    known = {share: gain for share, gain in found.gains.items() if share}
+    ends = [scale * end for gain in known.values() for end in (gain.low, gain.high, 0.0)]
+    ticks = MaxNLocator(5, min_n_ticks=3).tick_values(min(ends), max(ends))
+    bottom, top = ticks[0], ticks[-1]
 
+    def x(share: float) -> float:
+        return round(LEFT + share * (RIGHT - LEFT), 1)
 
-def svg(figure: Figure) -> str:
-    """The svg element, without the XML declaration before it."""
-    text = io.StringIO()
-    with style():
-        figure.savefig(
-            text, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        )
-    return re.sub(r"^.*?(?=<svg)", "", text.getvalue(), flags=re.DOTALL)
+    def y(value: float) -> float:
+        return round(TOP + (top - value) / (top - bottom) * (BOTTOM - TOP), 1)
+
+    points = [(x(share), y(scale * gain.estimate)) for share, gain in found.gains.items()]
+    band = [(x(0), y(0)), *((x(share), y(scale * gain.high)) for share, gain in known.items())]
+    band += [(x(share), y(scale * gain.low)) for share, gain in reversed(known.items())]
+    return TEMPLATES.get_template("gain.svg").render(
+        size=(WIDTH, HEIGHT),
+        panel=(LEFT, RIGHT, TOP, BOTTOM),
+        zero=y(0),
+        ticks=[(y(tick), f"{tick:+g}" if tick else "0") for tick in ticks],
+        shares=[(x(share), f"{share:.0%}") for share in (0, 0.25, 0.5, 0.75, 1)],
+        points=points,
+        band=band,
+        best=(x(found.best.estimate), y(scale * found.gains[found.best.estimate].estimate)),
+        axis="more right answers in 100" if scale == 100 else "gain",
+    )

@@ -9,12 +9,13 @@ from scipy.spatial.distance import cdist
 from sklearn.covariance import LedoitWolf
 from sklearn.ensemble import ExtraTreesClassifier
 
-from robustssl.audits.folds import Codes, Matrix, parts
+from robustssl.audits.folds import Both, Codes, Matrix, joined, parts, same_rows
 
 Step = Callable[[], None]
 
 DISTANCES = 5
 TREES, TREES_OF_LIKENESS = 100, 60  # of each forest
+CHUNK = 2000  # rows whose distances to all labeled rows are held in memory at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +23,8 @@ class Fold:
     """Rows to learn from, labeled (A) and unlabeled (B), and rows held out (a and b).
 
     Each row is its features, followed by its likeness to labeled rows of other folds. codes: the
-    classes of A. labeled, unlabeled: the numbers of the rows held out.
+    classes of A. labeled, unlabeled: the numbers of the rows held out. outside: the numbers of rows
+    that are in no fold's B, and measure: what gives their likeness.
     """
 
     A: Matrix
@@ -32,29 +34,50 @@ class Fold:
     codes: Codes
     labeled: Codes
     unlabeled: Codes
+    outside: Codes
+    measure: Callable[[Matrix], Matrix]
 
 
-def make_fold(X: Matrix, codes: Codes, Z: Matrix, rows: tuple[Codes, Codes], seed: int) -> Fold:
-    """The fold that holds out the given rows of X (labeled) and of Z (unlabeled)."""
-    x, z = rows
-    A, B, left, K = _without(X, x), _without(Z, z), np.delete(codes, x), codes.max() + 1
-    inner = _cross_likeness(A, left, B, K, seed)
-    held = map(_likeness(A, left, K), (X[x], Z[z]))
-    both = zip((A, B, X[x], Z[z]), (*inner, *held), strict=True)
-    A, B, a, b = (np.hstack(pair) for pair in both)
-    return Fold(A, B, a, b, codes=left, labeled=x, unlabeled=z)
+def make_folds(
+    X: Matrix, codes: Codes, Z: Matrix, sample: Codes, group: Both | None, step: Step
+) -> list[Fold]:
+    """The folds of X (labeled) and Z (unlabeled), in which identical rows and those of a group stay
+    together. They learn from the rows `sample` of Z only.
+    """
+    numbers = same_rows(np.concatenate([X, Z]))
+    if group is not None:
+        numbers = joined(numbers, np.concatenate(group))
+    labeled, unlabeled = np.split(numbers, [len(X)])
+    folds = []
+    for k, (x, z) in enumerate(parts(codes, (labeled, unlabeled), seed=0)):
+        kept, held = np.setdiff1d(sample, z), np.intersect1d(sample, z)
+        A, B, left, K = _without(X, x), Z[kept], np.delete(codes, x), codes.max() + 1
+        alike = np.delete(labeled, x), unlabeled[kept]
+        inner = _cross_likeness(A, left, B, K, alike, seed=k + 1)
+        measure = _likeness(A, left, K)
+        both = zip((A, B, X[x], Z[held]), (*inner, *map(measure, (X[x], Z[held]))), strict=True)
+        A, B, a, b = (np.hstack(rows) for rows in both)
+        folds.append(Fold(A, B, a, b, left, x, held, np.setdiff1d(z, sample), measure))
+        step()
+    return folds
 
 
 def score(
-    folds: list[Fold], columns: slice, shares: Matrix, forest: Any, step: Step = lambda: None
+    folds: list[Fold],
+    columns: slice,
+    shares: Matrix,
+    forest: Any,
+    step: Step = lambda: None,
+    Z: Matrix | None = None,
 ) -> tuple[Matrix, Matrix, Matrix]:
     """The probability of being unlabeled, of labeled and of unlabeled rows; and the importance of
     each column.
 
-    Labeled and unlabeled rows weigh the same in total, and the classes have the shares given.
+    Labeled and unlabeled rows weigh the same in total, and the classes have the shares given. The
+    rows outside of the sample are scored if Z, all unlabeled rows, is given; else theirs are nan.
     """
     low = np.empty(sum(len(fold.labeled) for fold in folds))
-    high = np.empty(sum(len(fold.unlabeled) for fold in folds))
+    high = np.full(sum(len(fold.unlabeled) + len(fold.outside) for fold in folds), np.nan)
     importance: Any = 0
     for fold in folds:
         counts = np.bincount(fold.codes, minlength=len(shares))
@@ -67,9 +90,14 @@ def score(
         model = forest(TREES, min_samples_leaf=5, random_state=0)
         model.fit(both, is_unlabeled, sample_weight=weights * len(both))
         model.n_jobs = 1  # threads add up the trees in any order, which changes the last digits
-        low[fold.labeled] = model.predict_proba(fold.a[:, columns])[:, 1]
+        if len(fold.a):
+            low[fold.labeled] = model.predict_proba(fold.a[:, columns])[:, 1]
         if len(fold.b):
             high[fold.unlabeled] = model.predict_proba(fold.b[:, columns])[:, 1]
+        for start in range(0, 0 if Z is None else len(fold.outside), CHUNK):
+            rows = fold.outside[start : start + CHUNK]
+            features = np.hstack([Z[rows], fold.measure(Z[rows])])  # type: ignore[index]
+            high[rows] = model.predict_proba(features[:, columns])[:, 1]
         importance = importance + model.feature_importances_
         step()
     return low, high, importance
@@ -111,9 +139,11 @@ def _likeness(X: Matrix, codes: Codes, K: int) -> Callable[[Matrix], Matrix]:
     return measure
 
 
-def _cross_likeness(X: Matrix, codes: Codes, Z: Matrix, K: int, seed: int) -> tuple[Matrix, Matrix]:
+def _cross_likeness(
+    X: Matrix, codes: Codes, Z: Matrix, K: int, alike: tuple[Codes, Codes], seed: int
+) -> tuple[Matrix, Matrix]:
     """The likeness of the rows X and Z, each to labeled rows of other folds."""
-    folds = parts(X, codes, Z, seed)
+    folds = parts(codes, alike, seed)
     found: tuple[list[Matrix], list[Matrix]] = ([], [])
     for x, z in folds:
         measure = _likeness(_without(X, x), np.delete(codes, x), K)

@@ -10,21 +10,26 @@ so 1 - t is at most the ratio of the first two, and equals it where no inconsist
 low.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import nnls
+import numpy.typing as npt
 from scipy.special import ndtr, ndtri
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.isotonic import IsotonicRegression
 from sklearn.preprocessing import StandardScaler
 
 from robustssl.analysis.interval import Interval
-from robustssl.audits.folds import FOLDS, Codes, Matrix, parts
-from robustssl.audits.forests import DISTANCES, Step, make_fold, score
+from robustssl.audits.class_shares import estimate_classes
+from robustssl.audits.drift import move_back
+from robustssl.audits.folds import FOLDS, Both, Codes, Matrix
+from robustssl.audits.forests import DISTANCES, Step, make_folds, score
 
 LEVEL = 0.9  # of every interval of an audit
 STEPS = 2 * FOLDS
+ALPHA = 0.05  # of the test that labeled and unlabeled rows do not differ
+CONFUSED = 1 / 3  # of labeled classes: with more, most of an unknown class may look known
 ERROR = 0.07  # standard deviation of t beyond chance, as measured: docs/tutorials/audit.md
 _Z = float(ndtri((1 + LEVEL) / 2))
 
@@ -34,29 +39,45 @@ class Mixture:
     """How many of the unlabeled rows are inconsistent, and which.
 
     distribution: the share of rows that differ in any way. label: the share of rows that look like
-    no labeled class. auroc: how well a forest tells unlabeled from labeled rows; p: the p-value of
-    the test that they do not differ. classes: the share of each class among the consistent rows.
-    weight: the importance of each feature. inconsistent: the probability of each row.
+    no labeled class, nan if not known. drift: how far all rows have moved alike, in standard
+    deviations, if that is the whole difference, else nan. confused: how much the labeled classes
+    are confused with each other, from 0 to 1 (chance). auroc: how well a forest tells unlabeled
+    from labeled rows; p: the p-value of the test that they do not differ. classes: the share of
+    each class among the consistent rows, (K,); changed: whether it differs from that among the
+    labeled rows beyond chance, (K,). weight: the importance of each feature. inconsistent: the
+    probability of each row.
     """
 
     distribution: Interval
     label: Interval
+    drift: float
+    confused: float
     auroc: float
     p: float
-    classes: Matrix
+    classes: Interval
+    changed: npt.NDArray[np.bool_]
     weight: Matrix
     inconsistent: Matrix
 
 
-def estimate_mixture(X: Matrix, codes: Codes, Z: Matrix, step: Step = lambda: None) -> Mixture:
-    """X: labeled rows of the classes `codes`, 0 to K - 1; Z: unlabeled rows. Takes STEPS steps."""
-    scaler = StandardScaler().fit(np.concatenate([X, Z]))
+def estimate_mixture(
+    X: Matrix,
+    codes: Codes,
+    Z: Matrix,
+    step: Step = lambda: None,
+    sample: Codes | None = None,
+    group: Both | None = None,
+) -> Mixture:
+    """X: labeled rows of the classes `codes`, 0 to K - 1; Z: unlabeled rows. Takes STEPS steps.
+
+    sample: the rows of Z that are examined; by default, all. Only `inconsistent` is given for the
+    others too. group: the rows of a group stay together in the folds.
+    """
+    sample = np.arange(len(Z)) if sample is None else sample
+    scaler = StandardScaler().fit(np.concatenate([X, Z[sample]]))
     X, Z = scaler.transform(X), scaler.transform(Z)
     d, K = X.shape[1], codes.max() + 1
-    folds = []
-    for k, rows in enumerate(parts(X, codes, Z, seed=0)):
-        folds.append(make_fold(X, codes, Z, rows, seed=k + 1))
-        step()
+    folds = make_folds(X, codes, Z, sample, group, step)
     every, classlike = slice(0, d + DISTANCES), slice(d, None)
 
     shares = np.bincount(codes) / len(codes)
@@ -65,21 +86,33 @@ def estimate_mixture(X: Matrix, codes: Codes, Z: Matrix, step: Step = lambda: No
     for fold in folds:
         P[fold.labeled] = fold.a[:, every.stop :][:, :K]
         Q[fold.unlabeled] = fold.b[:, every.stop :][:, :K]
-    shares = _class_shares(P, Q, codes, low, high)
+    classes, changed = estimate_classes(P, Q[sample], codes, low, high[sample], LEVEL)
+    shares = classes.estimate
 
     weights = (shares / np.bincount(codes))[codes]
-    low, high, importance = score(folds, every, shares, RandomForestClassifier, step)
-    distribution = estimate_share(low, high, weights)
-    label = estimate_share(*score(folds, classlike, shares, ExtraTreesClassifier)[:2], weights)
-    auroc, p = _auroc(low, high, weights)
+    label_scores = score(folds, classlike, shares, ExtraTreesClassifier)
+    label = estimate_share(label_scores[0], label_scores[1][sample], weights)
+    low, high, importance = score(folds, every, shares, RandomForestClassifier, step, Z)
+    distribution = estimate_share(low, high[sample], weights)
+    auroc, p = _auroc(low, high[sample], weights)
+    inconsistent = _posterior(low, high[sample], weights, 1 - distribution.estimate)(high)
+    drift = np.nan
+    if distribution.low > 0 and p < ALPHA:
+        low, back, size = move_back(folds, X, codes, Z[sample])
+        drift = size if _auroc(low, back[sample], np.ones(len(X)))[1] > ALPHA else np.nan
+    confused = _confused(P, codes)
+    kinds = consistent(distribution, label, confused if np.isnan(drift) else 1.0)
     return Mixture(
-        distribution=distribution,
-        label=_within(_widen(label, P, codes), distribution),
+        distribution=kinds[0],
+        label=kinds[1],
+        drift=drift,
+        confused=confused,
         auroc=auroc,
         p=p,
-        classes=shares,
+        classes=classes,
+        changed=changed,
         weight=importance[:d] / max(importance[:d].sum(), 1e-12),
-        inconsistent=_posterior(low, high, weights, 1 - distribution.estimate),
+        inconsistent=inconsistent,
     )
 
 
@@ -108,45 +141,28 @@ def estimate_share(low: Matrix, high: Matrix, weights: Matrix) -> Interval:
     return Interval(float(t), float(max(t - half, 0)), float(min(most, 1)))
 
 
-def _class_shares(P: Matrix, Q: Matrix, codes: Codes, low: Matrix, high: Matrix) -> Matrix:
-    """The shares of the classes among unlabeled rows that look labeled.
-
-    With these shares, the mean class probabilities P of labeled rows mix to the mean of Q. They are
-    drawn towards the shares of the labeled rows where the classes are hard to tell apart.
-    """
-    prior, cut = np.bincount(codes) / len(codes), np.quantile(low, 0.9)
-    labeled, unlabeled, K = low <= cut, high <= cut, codes.max() + 1
-    by_class = [P[labeled & (codes == k)] for k in range(K)]
-    if unlabeled.sum() < 10 or min(map(len, by_class)) < 2:
-        return np.asarray(prior)
-    noise = sum(
-        share**2 * part.var(0) / len(part) for share, part in zip(prior, by_class, strict=True)
-    )
-    noise = np.mean(noise + Q[unlabeled].var(0) / unlabeled.sum())
-    pull, one = np.sqrt(2 * noise) * K, 100.0  # the shares sum to one
-    mix = np.stack([part.mean(0) for part in by_class], 1)
-    A = np.concatenate([mix, np.full((1, K), one), pull * np.eye(K)])
-    shares, _ = nnls(A, np.concatenate([Q[unlabeled].mean(0), [one], pull * prior]))
-    kept = np.array([labeled[codes == k].mean() for k in range(K)])
-    shares = np.maximum(shares / np.maximum(kept, 0.1), 1e-6)
-    return np.asarray(shares / shares.sum())
-
-
-def _widen(label: Interval, P: Matrix, codes: Codes) -> Interval:
-    """The upper end raised as far as the labeled classes are confused with each other, since an
-    unknown class may be confused with one of them just as well.
-    """
+def _confused(P: Matrix, codes: Codes) -> float:
+    """How much the labeled classes are confused with each other, from 0 to 1 (chance)."""
     K = codes.max() + 1
     hit = np.mean([(P[codes == k].argmax(1) == k).mean() for k in range(K)])
-    confused = min((1 - hit) / (1 - 1 / K), 0.99)
-    return Interval(label.estimate, label.low, min(label.high / (1 - confused), 1.0))
+    return float(np.clip((1 - hit) / (1 - 1 / K), 0, 1))
 
 
-def _within(label: Interval, distribution: Interval) -> Interval:
-    """Rows that look like no class are among the rows that differ, so there are no more of them."""
-    return Interval(
-        min(label.estimate, distribution.estimate), min(label.low, distribution.low), label.high
-    )
+def consistent(
+    distribution: Interval, label: Interval, confused: float
+) -> tuple[Interval, Interval]:
+    """Intervals of both kinds that do not contradict each other: rows that look like no class are
+    among the rows that differ.
+
+    An unknown class may be confused with a labeled one as these are with each other, so the upper
+    ends of both are raised as far. Where that is more than CONFUSED, unknown classes may hide:
+    label is unknown, and distribution counts only the differences that can be seen.
+    """
+    if confused > CONFUSED:
+        return distribution, Interval(np.nan, 0.0, 1.0)
+    high = min(label.high / (1 - confused), 1.0)
+    estimate, low = min(label.estimate, distribution.estimate), min(label.low, distribution.low)
+    return replace(distribution, high=max(distribution.high, high)), Interval(estimate, low, high)
 
 
 def _auroc(low: Matrix, high: Matrix, weights: Matrix) -> tuple[float, float]:
@@ -160,13 +176,20 @@ def _auroc(low: Matrix, high: Matrix, weights: Matrix) -> tuple[float, float]:
     return area, float(ndtr(-(area - 0.5) / np.sqrt((n + m + 1) / (12 * n * m))))
 
 
-def _posterior(low: Matrix, high: Matrix, weights: Matrix, kappa: float) -> Matrix:
-    """The probability that an unlabeled row is inconsistent: 1 - kappa dP(labeled)/dP(unlabeled),
-    where kappa is the share of consistent rows.
+def _posterior(
+    low: Matrix, high: Matrix, weights: Matrix, kappa: float
+) -> Callable[[Matrix], Matrix]:
+    """A function of scores: the probability that an unlabeled row is inconsistent,
+    1 - kappa dP(labeled)/dP(unlabeled), where kappa is the share of consistent rows.
     """
     both = np.concatenate([low, high])
     weights = np.concatenate([weights / weights.sum(), np.full(len(high), 1 / len(high))])
     is_labeled = np.arange(len(both)) < len(low)
     curve = IsotonicRegression(increasing=False, out_of_bounds="clip")
-    p = curve.fit(both, is_labeled, sample_weight=weights).predict(high)
-    return np.asarray(np.clip(1 - kappa * p / np.maximum(1 - p, 1e-9), 0, 1))
+    curve.fit(both, is_labeled, sample_weight=weights)
+
+    def inconsistent(scores: Matrix) -> Matrix:
+        p = curve.predict(scores)
+        return np.asarray(np.clip(1 - kappa * p / np.maximum(1 - p, 1e-9), 0, 1))
+
+    return inconsistent

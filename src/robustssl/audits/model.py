@@ -1,5 +1,6 @@
 """A classifier that takes rows as they were read."""
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -11,12 +12,12 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from robustssl import registry
+from robustssl.audits.learners import estimator_of
 from robustssl.audits.rows import is_number, texts_of
+from robustssl.classifier import to_rows
 from robustssl.data import UNLABELED, Kind
 from robustssl.errors import InputError
 from robustssl.preprocessing import preprocessing
-from robustssl.spec import parse
 
 LARGEST = 1e100  # larger numbers, and infinite ones, count as missing
 
@@ -24,31 +25,44 @@ LARGEST = 1e100  # larger numbers, and infinite ones, count as missing
 class Model(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """An algorithm behind an encoder that is fitted on the labeled rows only.
 
-    A missing number is replaced by the mean of the labeled rows. text: the column of a frame that
-    holds the texts. encoder: of images or texts, a spec.
+    algorithm: the name of a learner of an audit, or an estimator of scikit-learn. A missing number
+    is replaced by the mean of the labeled rows. text: the column of a frame that holds the texts.
+    encoder: of images or texts, a spec. shares: by class, those of the rows that are to be
+    predicted, if they are not those of the labeled rows.
     """
 
+    shares: Mapping[Any, float] | None = None  # a model of an earlier version has none
+
     def __init__(
-        self, algorithm: str, kind: Kind = "tabular", text: str | None = None, encoder: str = ""
+        self,
+        algorithm: Any,
+        kind: Kind = "tabular",
+        text: str | None = None,
+        encoder: str = "",
+        shares: Mapping[Any, float] | None = None,
     ) -> None:
         self.algorithm = algorithm
         self.kind = kind
         self.text = text
         self.encoder = encoder
+        self.shares = shares
 
-    def fit(self, labeled: Any, y: npt.ArrayLike, unlabeled: Any = None) -> Self:
-        self.encoder_ = encoder(labeled, self.kind, self.encoder)
+    def fit(self, labeled: Any, y: npt.ArrayLike, unlabeled: Any = None, made: Any = None) -> Self:
+        """made: the encoder, if it has been fitted on these labeled rows already."""
+        self.encoder_ = made or encoder(labeled, self.kind, self.encoder)
         self.shape_ = list(np.shape(labeled)[1:])
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
-        rows = self._encode(labeled)
+        self.prior_ = np.bincount(codes) / len(codes)
+        rows = self.encode(labeled)
         if unlabeled is not None:
-            rows = np.concatenate([rows, self._encode(unlabeled)])
+            rows = np.concatenate([rows, self.encode(unlabeled)])
             codes = np.append(codes, np.full(len(rows) - len(codes), UNLABELED))
-        self.estimator_ = registry.estimator(self.algorithm, **_seed(self.algorithm))
-        self.estimator_.fit(rows, codes)
+        fitted = estimator_of(self.algorithm).fit(rows, codes)
+        self.estimator_ = getattr(fitted, "best_estimator_", fitted)  # of a search, what it found
         return self
 
-    def _encode(self, rows: Any) -> npt.NDArray[np.float64]:
+    def encode(self, rows: Any) -> npt.NDArray[np.float64]:
+        """Rows as the numbers that the estimator takes."""
         if self.kind == "tabular":
             rows = typed(rows, self.encoder_)
         elif self.kind == "text":
@@ -64,18 +78,22 @@ class Model(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, rows: Any) -> npt.NDArray[Any]:
         if not len(rows):
             return np.asarray(self.classes_[:0])
-        return np.asarray(self.classes_[self.estimator_.predict(self._encode(rows))])
+        if self.shares is None:
+            return np.asarray(self.classes_[self.estimator_.predict(self.encode(rows))])
+        return np.asarray(self.classes_[self.predict_proba(rows).argmax(1)])
 
     def predict_proba(self, rows: Any) -> npt.NDArray[np.float64]:
         if not len(rows):
             return np.empty((0, len(self.classes_)))
-        return np.asarray(self.estimator_.predict_proba(self._encode(rows)))
-
-
-def _seed(algorithm: str) -> dict[str, Any]:
-    name, options = parse(algorithm)
-    takes = "random_state" in registry.defaults("algorithm", name)
-    return {"random_state": 0} if takes and "random_state" not in options else {}
+        numbers = self.encode(rows)
+        if hasattr(self.estimator_, "predict_proba"):
+            P = np.asarray(self.estimator_.predict_proba(numbers), float)
+        else:
+            P = np.eye(len(self.classes_))[self.estimator_.predict(numbers)]
+        if self.shares is None:
+            return P
+        wanted = np.array([self.shares[name] for name in self.classes_])
+        return to_rows(P * wanted / self.prior_)
 
 
 def encoder(rows: Any, kind: Kind, name: str = "") -> Any:
@@ -111,8 +129,12 @@ def typed(rows: pd.DataFrame, made: Any) -> pd.DataFrame:
     """The columns that an encoder knows, as numbers (or missing) and as words."""
     if not isinstance(rows, pd.DataFrame):
         raise InputError(f"the rows must be a pandas.DataFrame, got {type(rows).__name__}")
-    if not rows.columns.isin(made.names_).any():
-        raise InputError(f"the rows have none of the columns {', '.join(map(str, made.names_))}")
+    missing = [name for name in made.names_ if name not in rows]
+    if len(missing) > len(made.names_) / 2:
+        raise InputError(
+            f"the rows lack {len(missing)} of the {len(made.names_)} columns that the model has "
+            f"learned from: {', '.join(map(str, missing))}"
+        )
     rows = rows.reindex(columns=made.names_)
     for name in made.names_:
         column = rows[name]

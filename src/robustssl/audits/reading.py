@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,12 +11,17 @@ import pandas as pd
 
 from robustssl import registry
 from robustssl.audits import advice
+from robustssl.audits.folds import Both
+from robustssl.audits.roles import is_text
 from robustssl.audits.rows import Classes, Pair, is_number, texts_of
+from robustssl.audits.tables import pair_of_tables
+from robustssl.audits.times import times_of
 from robustssl.data import AUTO, ENCODERS
 from robustssl.datasets.image_folder import image_files, read_image
 from robustssl.datasets.table import read_frame
 from robustssl.errors import InputError, unknown
 
+NUMBERS = 20  # values of a target with fractions that may be classes
 SIZE, SMALL = 128, 32  # of an image, in pixels; the second is that of images without an encoder
 
 
@@ -26,6 +32,8 @@ def read(
     text: str | None = None,
     drop: Sequence[str] = (),
     encoder: str = "auto",
+    time: str | None = None,
+    group: str | None = None,
 ) -> Pair:
     """The pair in two files, in one file with some empty targets, or in two folders of images."""
     first, second = Path(labeled), None if unlabeled is None else Path(unlabeled)
@@ -36,39 +44,29 @@ def read(
         return _images(first, second, encoder)
     if second is not None and second.is_dir():
         raise InputError(f"{first} is a file, but {second} is a folder")
-    frame = read_frame(first)
     if not target:
         raise InputError("the column that holds the classes must be named: --target COLUMN")
+    frame = read_frame(first, target)
     if target not in frame:
         raise unknown(f"column of {first}", target, map(str, frame.columns))
-    frame[target] = _whole_target(first, frame[target])
-    empty = frame[target].isna()
+    empty, notes = frame[target].isna(), []
     if second is None:
         if not empty.any():
             raise InputError(
                 f"every row of {first} has a {target}: name a second file with unlabeled rows, or "
                 f"leave {target} empty where it is not known"
             )
-        others = frame.loc[empty].drop(columns=target)
-        return of_frames(frame[~empty], others, target, text, drop, encoder)
-    notes = []
-    if empty.any():
-        notes.append(advice.NO_TARGET.format(rows=empty.sum(), file=first, target=target))
-    other = read_frame(second)
-    if target in other:
-        notes.append(advice.IGNORED_TARGET.format(file=second, target=target))
-    other = other.drop(columns=target, errors="ignore")
-    pair = of_frames(frame[~empty], other, target, text, drop, encoder)
+        other = frame.loc[empty].drop(columns=target)
+    else:
+        if empty.any():
+            notes.append(advice.NO_TARGET.format(rows=empty.sum(), file=first, target=target))
+        other = read_frame(second)
+        if target in other:
+            notes.append(advice.IGNORED_TARGET.format(file=second, target=target))
+        other = other.drop(columns=target, errors="ignore")
+    pair = of_frames(frame[~empty], other, target, text, drop, encoder, time, group)
     pair.notes[:0] = notes
     return pair
-
-
-def _whole_target(path: Path, column: pd.Series) -> pd.Series:
-    """The classes in a csv file: only an empty cell has none, since NA and None may be classes."""
-    if path.suffix.lower() == ".parquet" or is_number(column) or not column.isna().any():
-        return column
-    words = read_frame(path, keep_default_na=False, dtype={column.name: str})[column.name]
-    return words.where(words.str.strip() != "")
 
 
 def of_frames(
@@ -78,106 +76,87 @@ def of_frames(
     text: str | None = None,
     drop: Sequence[str] = (),
     encoder: str = "auto",
+    time: str | None = None,
+    group: str | None = None,
 ) -> Pair:
-    """The pair of two frames; the first has the classes."""
+    """The pair of two frames; the first has the classes. time, group: columns that say when a row
+    was made and which rows belong together; they are not compared.
+    """
     if target not in labeled:
         raise unknown("column of the labeled rows", target, map(str, labeled.columns))
-    for name in drop:
+    for name in (*drop, *filter(None, (time, group))):
+        if name == target:
+            raise InputError(f"{target} is the target: it cannot be dropped, or be a time or group")
         if name not in labeled and name not in unlabeled:
             raise unknown("column", name, map(str, labeled.columns))
-    y = _classes_of(labeled[target])
-    labeled = labeled.drop(columns=[target, *drop], errors="ignore")
-    unlabeled = unlabeled.drop(columns=[*drop], errors="ignore")
+    y, files = _classes_of(labeled[target]), (labeled, unlabeled)
+    aside: dict[str, Any] = {
+        "source": unlabeled.drop(columns=target, errors="ignore"),
+        "time": None if time is None else _times(_column(files, time)),
+        "group": None if group is None else _groups(_column(files, group)),
+    }
+    gone = [*drop, *filter(None, (time, group))]
+    labeled = labeled.drop(columns=[target, *gone], errors="ignore")
+    unlabeled = unlabeled.drop(columns=gone, errors="ignore")
     if not labeled.shape[1]:
         raise InputError(f"the labeled rows have no column besides {target}")
     text = text or _text_column(labeled)
     if text is not None:
-        return _texts(labeled, y, unlabeled, text, encoder)
-    return _tables(labeled, y, unlabeled)
+        return _texts(labeled, y, unlabeled, text, encoder, **aside)
+    return pair_of_tables(labeled, y, unlabeled, **aside)
 
 
-def _tables(labeled: pd.DataFrame, y: Classes, unlabeled: pd.DataFrame) -> Pair:
-    both, notes = [name for name in labeled if name in unlabeled], []
-    if not both:
-        raise InputError("labeled and unlabeled rows have no column in common")
-    extra = [name for name in unlabeled if name not in labeled]
-    if extra:
-        notes.append(advice.EXTRA.format(names=advice.listed(extra)))
-    named = [name for name in labeled if _is_identifier(labeled[name], unlabeled.get(name))]
-    if named:
-        notes.append(advice.IDENTIFIERS.format(names=advice.listed(named)))
-        notes += [advice.MAYBE_TEXT.format(name=n) for n in named if _is_text(labeled[n])][:1]
-    kept = [name for name in both if name not in named]
-    if not kept:
-        raise InputError("every column that both have looks like an identifier of its row")
-    lost = [name for name in labeled if name not in unlabeled and name not in named]
-    labeled, unlabeled = labeled[[*kept, *lost]].copy(), unlabeled[kept].copy()
-    for name in kept:
-        labeled[name], unlabeled[name] = _alike(labeled[name], unlabeled[name])
-    return Pair(labeled, y, unlabeled, lost=tuple(map(str, lost)), notes=notes)
+def _column(files: tuple[pd.DataFrame, pd.DataFrame], name: str) -> pd.Series:
+    """A column that both files must have: the labeled rows, then the unlabeled rows."""
+    for frame, whose in zip(files, ("labeled", "unlabeled"), strict=True):
+        if name not in frame:
+            raise InputError(f"the {whose} rows have no column {name}")
+    return pd.concat([frame[name] for frame in files], keys=range(2))
+
+
+def _times(column: pd.Series) -> Both:
+    found = times_of(column)
+    if found is None and not is_number(column):
+        raise InputError(f"the column {column.name} holds no times, such as 2024-12-31 or numbers")
+    return _both(column, column.to_numpy(float) if found is None else found)
+
+
+def _groups(column: pd.Series) -> Both:
+    """A number for each group; a row without a group is one of its own."""
+    codes = pd.factorize(column)[0]
+    return _both(column, np.where(codes < 0, len(codes) + np.arange(len(codes)), codes))
+
+
+def _both(column: pd.Series, values: npt.NDArray[Any]) -> Both:
+    return Both(*np.split(values, [int((column.index.get_level_values(0) == 0).sum())]))
 
 
 def _classes_of(column: pd.Series) -> Classes:
-    """The classes as they were read; whole numbers that became fractions by a gap are whole."""
+    """The classes as they were read; whole numbers that became fractions by a gap are whole. Other
+    numbers are no classes, unless they are few.
+    """
     if pd.api.types.is_float_dtype(column) and (column % 1 == 0).all():
         column = column.astype(int)
+    if pd.api.types.is_float_dtype(column) and column.nunique() > NUMBERS:
+        raise InputError(f"{column.name} {advice.REGRESSION.format(values=column.nunique())}")
     if is_number(column):
         return np.asarray(column)
     return np.asarray(column.astype(str), object)
 
 
-def _alike(labeled: pd.Series, unlabeled: pd.Series) -> tuple[pd.Series, pd.Series]:
-    """Both columns as numbers if one holds numbers and most of the other can be read as numbers;
-    values that cannot are missing.
-    """
-    columns = [
-        column.astype(float) if _is_boolean(column) else column for column in (labeled, unlabeled)
-    ]
-    if is_number(columns[0]) != is_number(columns[1]):
-        read = [pd.to_numeric(column, errors="coerce") for column in columns]
-        if all(r.notna().sum() > 0.5 * c.notna().sum() for r, c in zip(read, columns, strict=True)):
-            columns = read
-    return columns[0], columns[1]
-
-
-def _is_boolean(column: pd.Series) -> bool:
-    """Whether a column holds true and false, and maybe gaps."""
-    return {type(value) for value in column.dropna()} <= {bool, np.bool_} and column.notna().any()
-
-
-def _is_identifier(labeled: pd.Series, unlabeled: pd.Series | None) -> bool:
-    """Whether a column only says which row it is, as ids and dates do, or cannot be compared: words
-    that differ in nearly every row, or numbers that count the rows.
-    """
-    try:
-        distinct, rows = labeled.nunique(), len(labeled)
-    except TypeError:  # values that cannot be hashed, such as lists
-        return True
-    if not is_number(labeled):
-        return bool(distinct > max(50, rows / 2) or distinct > max(20, 0.9 * rows))
-    both = pd.concat([labeled, unlabeled]).dropna() if unlabeled is not None else labeled.dropna()
-    if not is_number(both) or len(both) < 20 or both.nunique() < 0.9 * len(both):
-        return False
-    numbers = both.to_numpy(float)
-    steps = np.diff(numbers)
-    counts = np.ptp(numbers) < 2 * len(numbers) and (numbers % 1 == 0).all()
-    return bool(counts or ((numbers % 1 == 0).all() and (steps > 0).mean() > 0.98))
-
-
-def _is_text(column: pd.Series) -> bool:
-    if is_number(column):
-        return False
-    words = column.dropna().astype(str).str.split().str.len()
-    return bool(words.mean() > 3)
-
-
 def _text_column(frame: pd.DataFrame) -> str | None:
     """The only column, if it holds sentences."""
-    return frame.columns[0] if frame.shape[1] == 1 and _is_text(frame.iloc[:, 0]) else None
+    return frame.columns[0] if frame.shape[1] == 1 and is_text(frame.iloc[:, 0]) else None
 
 
 def _texts(
-    labeled: pd.DataFrame, y: Classes, unlabeled: pd.DataFrame, text: str, encoder: str
+    labeled: pd.DataFrame,
+    y: Classes,
+    unlabeled: pd.DataFrame,
+    text: str,
+    encoder: str,
+    source: pd.DataFrame,
+    **aside: Any,
 ) -> Pair:
     for frame, whose in ((labeled, "labeled"), (unlabeled, "unlabeled")):
         if text not in frame:
@@ -187,7 +166,12 @@ def _texts(
     empty = sum(int((~f).sum()) for f in full)
     notes = [advice.NO_TEXT.format(rows=empty)] if empty else []
     rows = (X[full[0]], y[full[0]], Z[full[1]])
-    return _encoded(Pair(*rows, kind="text", text=text, notes=notes), encoder)
+    kept: dict[str, Any] = {
+        name: both and Both(both.labeled[full[0]], both.unlabeled[full[1]])
+        for name, both in aside.items()
+    }
+    kept["source"] = source[full[1]]
+    return _encoded(Pair(*rows, kind="text", text=text, notes=notes, **kept), encoder)
 
 
 def _encoded(pair: Pair, asked: str) -> Pair:
@@ -213,7 +197,8 @@ def _images(labeled: Path, unlabeled: Path | None, encoder: str) -> Pair:
     y = np.array([file.parent.name for file in files], object)
     size = SMALL if encoder == "pixels" else SIZE
     rows = images_of(files, size), y, images_of(others, size)
-    return _encoded(Pair(*rows, kind="image"), encoder)
+    source = pd.DataFrame({"file": [str(file) for file in others]})
+    return _encoded(Pair(*rows, kind="image", source=source), encoder)
 
 
 def images_of(files: Sequence[str | Path], size: int = SIZE) -> npt.NDArray[np.uint8]:

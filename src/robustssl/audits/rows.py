@@ -10,6 +10,7 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 from robustssl.audits import advice
+from robustssl.audits.folds import Both
 from robustssl.data import Kind
 from robustssl.errors import InputError
 
@@ -25,9 +26,11 @@ class Pair:
 
     labeled, unlabeled: frames (tabular; the second has the columns that both have), arrays of bytes
     (image) or arrays of texts, which come from the column `text` of a frame and are compared, as
-    images are, by the vectors of the `encoder` (a spec). lost: columns that
-    only the labeled rows have. notes: what was left out. rows: in a sample, the numbers of its
-    unlabeled rows.
+    images are, by the vectors of the `encoder` (a spec). lost: columns that only the labeled rows
+    have. notes: what was left out. rows: in a sample, the numbers of its unlabeled rows. source:
+    the unlabeled rows with all their columns, or the files of images. time: when each row was made,
+    as numbers that grow with time, nan if not known. group: numbers that are equal for rows of one
+    group. Neither is among the compared columns.
     """
 
     labeled: Any
@@ -39,13 +42,17 @@ class Pair:
     lost: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
     rows: npt.NDArray[np.intp] | None = None
+    time: Both | None = None
+    group: Both | None = None
+    source: pd.DataFrame | None = None
 
     def __post_init__(self) -> None:
         counts = pd.Series(self.y).value_counts()
         if len(counts) > len(self.y) / FEWEST and len(counts) > 2:
+            more = f": {advice.BIN}" if np.issubdtype(self.y.dtype, np.number) else ""
             raise InputError(
                 f"the target must hold classes with at least {FEWEST} labeled rows each, but it "
-                f"has {len(counts)} different values in {len(self.y)} rows"
+                f"has {len(counts)} different values in {len(self.y)} rows{more}"
             )
         if len(counts) < 2 or counts.iloc[1] < FEWEST:
             there = ", ".join(f"{n} of class {name}" for name, n in counts.items())
@@ -63,9 +70,25 @@ class Pair:
 
     def _leave_out(self, rare: pd.Index) -> None:
         keep = np.flatnonzero(~pd.Series(self.y).isin(rare))
-        object.__setattr__(self, "labeled", take(self.labeled, keep))
-        object.__setattr__(self, "y", self.y[keep])
-        self.notes.append(advice.RARE.format(fewest=FEWEST, names=advice.listed(rare)))
+        share = 1 - len(keep) / len(self.y)
+        for name, value in self._of(keep).items():
+            object.__setattr__(self, name, value)
+        names = advice.listed(rare)
+        self.notes.append(advice.RARE.format(fewest=FEWEST, names=names, share=share))
+
+    def _of(
+        self, labeled: npt.NDArray[np.intp], unlabeled: npt.NDArray[np.intp] | None = None
+    ) -> dict[str, Any]:
+        """The fields that hold a value for each row, of some rows."""
+        rows = np.arange(len(self.unlabeled)) if unlabeled is None else unlabeled
+        return {
+            "labeled": take(self.labeled, labeled),
+            "y": self.y[labeled],
+            "unlabeled": take(self.unlabeled, rows),
+            "time": self.time and Both(self.time.labeled[labeled], self.time.unlabeled[rows]),
+            "group": self.group and Both(self.group.labeled[labeled], self.group.unlabeled[rows]),
+            "source": None if self.source is None else self.source.iloc[rows],
+        }
 
     def sample(self, labeled: int, unlabeled: int) -> "Pair":
         """At most so many rows, drawn at random; the labeled rows stratified by class."""
@@ -75,13 +98,7 @@ class Pair:
                 chosen, train_size=labeled, stratify=self.y, random_state=0
             )
         rows = np.sort(np.random.default_rng(0).permutation(len(self.unlabeled))[:unlabeled])
-        return replace(
-            self,
-            labeled=take(self.labeled, chosen),
-            y=self.y[chosen],
-            unlabeled=take(self.unlabeled, rows),
-            rows=rows,
-        )
+        return replace(self, rows=rows, **self._of(chosen, rows))
 
     def without(self, columns: Sequence[str]) -> "Pair":
         """The rows of a table without some columns."""

@@ -1,5 +1,10 @@
 """A table of your own: a csv or Parquet file, or numpy arrays; a csv file may hold texts."""
 
+import zlib
+from collections.abc import Callable
+from csv import QUOTE_NONE
+from io import BytesIO
+from lzma import LZMAError
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -14,7 +19,7 @@ from robustssl.downloads.sources import coded, table
 from robustssl.errors import InputError, unknown
 from robustssl.spec import parse
 
-version = 1
+version = 2
 
 
 def load(
@@ -101,29 +106,89 @@ def _of_arrays(path: Path) -> Dataset:
     return _dataset(path, X, y, domain)
 
 
-def read_frame(path: Path, **how: Any) -> pd.DataFrame:
-    """A csv (separated by commas, semicolons or tabs) or Parquet file."""
-    if not path.is_file():
+PACKED = {".gz": "gzip", ".zip": "zip", ".bz2": "bz2", ".xz": "xz"}
+DECIMAL = r"[+-]?(\d*|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?"
+WHOLE = r"[+-]?(\d+|\d{1,3}(\.\d{3})+)([eE][+-]?\d+)?"
+DOUBTFUL = r"[+-]?[1-9]\d{0,2}(,\d{3})+"  # a comma that may mark thousands
+
+
+def read_frame(path: Path, classes: str = "") -> pd.DataFrame:
+    """A csv (separated by commas, semicolons or tabs, maybe packed) or Parquet file, or a pipe.
+
+    Numbers may have decimal commas. classes: a column in which only an empty cell is missing, since
+    NA and None may be classes.
+    """
+    if path.is_dir() or not path.exists():
         raise InputError(f"there is no file {path}; write table[path=mine.csv,target=COLUMN]")
     try:
         if path.suffix.lower() == ".parquet":
             return pd.read_parquet(path)
-        with path.open(encoding="utf-8-sig") as file:
-            first = file.readline()
-        how["sep"] = max(",;\t", key=first.count)
-        header = pd.read_csv(path, header=None, nrows=1, dtype=str, sep=how["sep"]).iloc[0]
-        twice = header[header.duplicated()]
-        if len(twice):
-            raise InputError(f"{path} has two columns named {twice.iloc[0]!r}")
-        return _without_row_names(pd.read_csv(path, **how), path)
+        content = path.read_bytes()  # once: a pipe can be read no second time
+        if not content:
+            raise InputError(
+                f"{path} is empty" + ("" if path.is_file() else ", or was read before")
+            )
+        frame = _read_csv(path, content)
+        if classes in frame and frame[classes].isna().any():
+            frame[classes] = _whole(frame[classes], lambda **how: _read_csv(path, content, **how))
+        return frame.apply(_with_decimal_points)
     except ImportError as error:
         raise InputError(f"{path} needs pyarrow: pip install 'robustssl[parquet]'") from error
     except InputError:
         raise
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not in UTF-8: save it so") from error
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, EOFError, BadZipFile, LZMAError, zlib.error) as error:
         raise InputError(f"cannot read {path}: {error}") from error
+
+
+def _read_csv(path: Path, content: bytes, **how: Any) -> pd.DataFrame:
+    packed: Any = PACKED.get(path.suffix.lower())
+
+    def read(**more: Any) -> pd.DataFrame:
+        return pd.read_csv(BytesIO(content), compression=packed, **more)
+
+    first = read(header=None, nrows=1, dtype=str, sep="\0", quoting=QUOTE_NONE).iloc[0, 0]
+    how["sep"] = max(",;\t", key=first.count)
+    header = read(header=None, nrows=1, dtype=str, sep=how["sep"]).iloc[0]
+    twice = header[header.duplicated() & header.notna()]
+    if len(twice):
+        raise InputError(f"{path} has two columns named {twice.iloc[0]!r}")
+    return _without_row_names(read(**how), path)
+
+
+def _whole(column: pd.Series, read: Callable[..., pd.DataFrame]) -> pd.Series:
+    """The column with NA and None as words, unless it holds numbers."""
+    if pd.api.types.is_numeric_dtype(column) and column.notna().any():
+        return column
+    words = read(keep_default_na=False, dtype={column.name: str})[column.name]
+    return words.where(words.str.strip() != "")
+
+
+def _with_decimal_points(column: pd.Series) -> pd.Series:
+    """Numbers, if all words are numbers and some have a decimal comma."""
+    if not _has_commas(column) or has_doubtful_commas(column):
+        return column
+    plain = column.str.strip().str.replace(".", "").str.replace(",", ".")
+    return pd.to_numeric(plain)
+
+
+def has_doubtful_commas(*columns: pd.Series) -> bool:
+    """Whether columns hold words that are all numbers, with commas that may mark thousands."""
+    doubtful = False
+    for column in filter(_has_commas, columns):
+        words = column.dropna().str.strip()
+        doubtful |= bool(words[words.str.contains(",")].str.fullmatch(DOUBTFUL).all())
+    return doubtful
+
+
+def _has_commas(column: pd.Series) -> bool:
+    """Whether a column holds words that are numbers, some of them with commas."""
+    if not pd.api.types.is_string_dtype(column) or not column.notna().any():
+        return False
+    words = column.dropna().astype(str).str.strip()
+    numbers = words.str.fullmatch(f"{DECIMAL}|{WHOLE}|{DOUBTFUL}").all()
+    return bool(numbers and words.str.contains(",").any())
 
 
 def _without_row_names(frame: pd.DataFrame, path: Path) -> pd.DataFrame:

@@ -9,6 +9,9 @@ quickstart: .venv/installed
 	$(BIN)/robustssl report --store quickstart.sqlite --out quickstart-report
 	$(BIN)/robustssl site quickstart-site --store quickstart.sqlite
 
+# The tests start many processes, which start sooner from modules that are compiled once.
+test light: export PYTHONDONTWRITEBYTECODE =
+
 test: .venv/installed
 	$(BIN)/pytest
 
@@ -66,7 +69,7 @@ clean:
 COMPILE = uv pip compile --quiet --upgrade --universal --python-version 3.11.5 --generate-hashes --no-header --no-annotate
 lock:
 	printf 'filelock\nfsspec\nnetworkx\nsetuptools\nsympy\ntransformers>=5\n' | \
-	$(COMPILE) pyproject.toml - --group dev --extra boosting --extra hub --extra parquet --extra postgres --extra ray -o locks/dev.txt
+	$(COMPILE) pyproject.toml - --group dev --extra boosting --extra hub --extra mcp --extra parquet --extra postgres --extra ray -o locks/dev.txt
 	$(COMPILE) pyproject.toml --group test -o locks/light.txt
 
 node_modules/installed: package.json

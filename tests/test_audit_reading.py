@@ -85,7 +85,7 @@ def test_intervals_of_class_shares_hold_the_truth_nine_times_in_ten():
         found, changed = estimate_classes(P, Q, y, rng.random(120), rng.random(500), LEVEL)
         within.append(found.low[0] <= truth[0] <= found.high[0])
         told.append(changed.any())
-    assert 0.82 <= np.mean(within) <= 0.98
+    assert 0.84 <= np.mean(within) <= 0.97
     assert np.mean(told[::2]) < 0.15  # nothing has changed
     assert np.mean(told[1::2]) > 0.8
 

@@ -45,6 +45,13 @@ MAYBE_TEXT = "If {name} holds texts to learn from, audit again with --text {name
 NO_TEXT = "Rows with an empty text were left out: {rows}."
 ENCODER = "The {kind}s were compared by the vectors of the encoder {encoder}."
 
+# What to do if the target holds numbers
+BIN = (
+    'make classes of numbers first, such as pd.cut(frame["price"], [0, 10, 100, 1000], '
+    'labels=["low", "middle", "high"])'
+)
+REGRESSION = "holds {values} different numbers, and an audit does not predict numbers: " + BIN
+
 # Whether time separates the files
 OTHER_TIME = (
     "Your unlabeled rows are {word}: {share:.0%} of them are {word} than every labeled row."
@@ -64,11 +71,10 @@ OTHER_SCALE = "on another scale: about {} times as spread out as in the labeled 
 GAPS = "missing in {:.0%} of the unlabeled rows and in {:.0%} of the labeled rows"
 
 # Headings, and text that is the same in every audit
-TITLE = "What your unlabeled rows are worth"
 INTERVAL = f"{LEVEL:.0%} interval"
 HOW_INCONSISTENT = "How inconsistent are the unlabeled rows?"
-HELP_OR_HARM = "Do they help or harm?"
-WHAT_TO_USE = "What should I use?"
+MODELS = "Which models were tried?"
+WHAT_TO_USE = "How do I use the model?"
 LIMITS = "What these numbers cannot say"
 ROWS = "The probability that an unlabeled row is inconsistent, row by row:"
 LOST = "Columns that are lost in the unlabeled rows:"
@@ -95,25 +101,33 @@ TELLING = {
     "the median (10% to 90% quantile). For words: the most common value (its share).",
     "text": "Words whose frequency differs most: the share of rows that contain them.",
 }
+_TRAINED = "Each model was trained on {rows} (those with a gain: on unlabeled rows, too), and "
+_GAIN = " A gain is over the best model without unlabeled rows."
 MEASURED = (
-    "Each learner was trained on four fifths of your labeled rows, those with a gain on unlabeled "
-    "rows too, and asked about the remaining fifth. This was done for each fifth, and repeated "
-    "with a second division into fifths. A gain is over the best learner without unlabeled rows."
+    _TRAINED.format(rows="four fifths of your labeled rows")
+    + "asked about the remaining fifth. This was done for each fifth, and repeated with a second "
+    "division into fifths." + _GAIN
+)
+MEASURED_IN_TIME = (
+    _TRAINED.format(rows="earlier labeled rows") + "asked about later ones: the later half of your "
+    "labeled rows, part by part." + _GAIN
 )
 FAILED = "{name} could not be trained: {error}"
-KEEPING = "How the gain depends on how many of the unlabeled rows are used:"
-SHARE_AXIS = "share of the unlabeled rows that is used, the most consistent first"
-CHOICE = (
-    "What uses unlabeled rows is recommended only if a gain is likely and harm is not. The model "
-    "was fitted to your rows and saved beside this page:"
-)
+FITTED = "It was fitted to your {which}, and saved beside this page:"
+LABEL_NEXT = "Which rows should I label next?"
 UNSEEN = (
     "An inconsistent row may be of a new class, or of a known class that has changed: the rows "
     "alone do not show which. The label share counts both if they look like no labeled class.",
+    "Whether unlabeled rows help is measured on rows like your labeled rows, not on the others.",
     "A new class that looks like a labeled class is not noticed; t is then higher than estimated.",
     "The shares of the classes may differ between labeled and unlabeled rows. This is allowed for, "
     "and does not count as inconsistent.",
 )
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def listed(names: Iterable[Any], most: int = 5) -> str:
@@ -123,15 +137,6 @@ def listed(names: Iterable[Any], most: int = 5) -> str:
     return ", ".join(every[:most]) + more
 
 
-_SENTENCES = {
-    "yes": "Yes: use the unlabeled rows, with {method}. By estimate it gains {gain} over "
-    "{baseline}, the best without them.",
-    "no": "No: use {baseline} on the labeled rows only. By estimate the best method that also uses "
-    "the unlabeled rows, {method}, gains {gain}.",
-    "cannot tell": "Cannot tell: about {labels} labels would. By estimate {method} with the "
-    "unlabeled rows gains {gain} over {baseline}, the best without them. Until then use {baseline} "
-    "on the labeled rows only.",
-}
 _EXPECTED = "On rows like your labeled ones, {chosen} has an expected {score} of {expected}."
 MAJORITY = (
     " However, nothing here is better beyond chance than to answer {name} every time, which is "
@@ -141,7 +146,7 @@ MAJORITY = (
 
 @dataclass(frozen=True)
 class Advice:
-    """The algorithm to use, and why."""
+    """The algorithm to use, and what to expect of it."""
 
     algorithm: str
     uses_unlabeled: bool
@@ -156,14 +161,8 @@ def advise(
     """
     use = verdict.answer == "yes"
     chosen = verdict.method if use else verdict.baseline
-    text = f"{_SENTENCES[verdict.answer]} {_EXPECTED}".format(
-        method=verdict.method,
-        baseline=verdict.baseline,
-        gain=f"{verdict.gain:+.3f}",
-        labels=f"{verdict.labels:,}" if verdict.labels else "",
-        chosen=chosen,
-        score=score.replace("_", " "),
-        expected=f"{expected:.3f}",
+    text = _EXPECTED.format(
+        chosen=chosen, score=score.replace("_", " "), expected=f"{expected:.3f}"
     )
     if majority and score == "accuracy" and expected.low <= majority[1]:
         text += MAJORITY.format(name=majority[0], share=majority[1])
@@ -182,12 +181,11 @@ def advise_without(lost: list[str], algorithm: str, accuracy: float) -> str:
 def size(audit: Audit) -> str:
     """How many rows there are, and how many were examined."""
     parts = [
-        f"{audit.labeled:,} labeled rows of {len(audit.model.classes_)} classes",
-        f"{audit.unlabeled:,} unlabeled rows",
+        f"{counted(audit.labeled, 'labeled row')} of {len(audit.model.classes_)} classes",
+        counted(audit.unlabeled, "unlabeled row"),
     ]
     if audit.pair.kind == "tabular":
-        columns = audit.pair.labeled.shape[1]
-        parts.append(f"{columns} column" + "s" * (columns != 1))
+        parts.append(counted(audit.pair.labeled.shape[1], "column"))
     examined = {
         "labeled": (len(audit.pair.labeled), audit.labeled),
         "unlabeled": (len(audit.pair.unlabeled), audit.unlabeled),
@@ -253,6 +251,11 @@ def classes(audit: Audit) -> str:
     return CLASSES.format(told="; ".join(told[:MOST_CLASSES]), level=INTERVAL)
 
 
+def measured(audit: Audit) -> str:
+    """How the gains were measured."""
+    return MEASURED if audit.pair.time is None else MEASURED_IN_TIME
+
+
 def caveat(audit: Audit) -> str:
     """For which rows the accuracies hold."""
     t = audit.inconsistency.distribution
@@ -266,17 +269,34 @@ def caveat(audit: Audit) -> str:
 
 
 def keeping(found: Keeping) -> str:
-    """What the figure shows."""
+    """What the picture shows."""
+    best = found.best
+    ends = f" [{best.low:.0%}, {best.high:.0%}]" if best.low < best.high else ""
     return (
-        "Rows are used in the order of how likely they are consistent with the labeled rows. The "
-        f"largest gain of {found.method} is with a share of {found.best:.2f} of the rows."
+        f"The gain of {found.method} over the best model without unlabeled rows, measured on your "
+        "labels, if it is given some of the unlabeled rows: first those that are most like the "
+        f"labeled rows. The best share is {best.estimate:.0%}{ends}. The answer above also weighs "
+        "how large gains usually are, so that it is more cautious than what few labels show."
     )
 
 
 def use(audit: Audit) -> str:
-    """The choice, and how it was made."""
-    which = "labeled and unlabeled rows" if audit.advice.uses_unlabeled else "labeled rows only"
-    return f"{audit.advice.algorithm}, on the {which}. {CHOICE}"
+    """The model, and what it has learned from."""
+    which = "labeled and unlabeled rows" if audit.advice.uses_unlabeled else "labeled rows alone"
+    return f"{audit.advice.text} {FITTED.format(which=which)}"
+
+
+def label_next(audit: Audit, file: str) -> dict[str, str]:
+    """What to do with the file of rows to label next, and the code that does it."""
+    target = audit.target or "class"
+    return {
+        "text": f"The rows in {file} were drawn at random from unlabeled rows that look like the "
+        f"labeled rows. Fill in the column {target}, append the rows to your labeled rows, and "
+        "audit again:",
+        "code": f'''import pandas as pd
+new = pd.read_csv("{file}").dropna(subset="{target}").drop(columns="row")
+pd.concat([pd.read_csv("labeled.csv"), new]).to_csv("more.csv", index=False)''',
+    }
 
 
 def loading(kind: str, model: str) -> str:

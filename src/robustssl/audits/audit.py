@@ -25,6 +25,7 @@ from robustssl.audits.model import Model
 from robustssl.audits.reading import of_frames, read
 from robustssl.audits.rows import Pair
 from robustssl.audits.scores import check_score, score_of
+from robustssl.audits.times import separation
 from robustssl.audits.verdict import Verdict, judge
 from robustssl.audits.worth import in_labels
 from robustssl.errors import InputError
@@ -32,15 +33,19 @@ from robustssl.errors import InputError
 STEPS = _mixture.STEPS + _gains.STEPS
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Audit:
     """What an audit found; pair: the rows that it examined, of `labeled` and `unlabeled` rows.
+    target: the column of the classes, empty for images. time: whether time separates the rows, in a
+    sentence; empty if no time was named.
 
     verdict: the answer. expected: the score of the advised model on rows like the labeled ones.
     keeping: the gain by the share of the unlabeled rows that is used.
     """
 
     pair: Pair
+    target: str
+    time: str
     labeled: int
     unlabeled: int
     inconsistency: Inconsistency
@@ -51,13 +56,36 @@ class Audit:
     advice: Advice
     model: Model
 
-    def save(self, folder: str | Path) -> Path:
-        """Write index.html, rows.csv and model.skops into a folder, which may hold an earlier audit
-        but no other files of these names; return the path of index.html.
+    def save(self, folder: str | Path, label_next: int = 0) -> Path:
+        """Write index.html, rows.csv, model.skops and audit.json into a folder, which may hold an
+        earlier audit but no other files of these names; return the path of index.html.
+        label_next: so many rows to label next are written to label_next.csv.
         """
-        from robustssl.audits.page import write_audit
+        from robustssl.audits.folder import write_audit
 
-        return write_audit(self, folder)
+        return write_audit(self, folder, label_next)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What audit.json holds."""
+        from robustssl.audits.document import document
+
+        return document(self)
+
+    def label_next(self, count: int) -> pd.DataFrame:
+        """At most so many rows to label next, with a target to fill in."""
+        from robustssl.audits.labeling import label_next
+
+        return label_next(self, count)
+
+    def __repr__(self) -> str:
+        from robustssl.audits.headline import told
+
+        return told(self)
+
+    def _repr_html_(self) -> str:
+        from robustssl.audits.page import render_short
+
+        return render_short(self)
 
 
 def audit(
@@ -67,8 +95,8 @@ def audit(
     *,
     text: str | None = None,
     drop: Sequence[str] = (),
-    time: str | None = None,
     group: str | None = None,
+    time: str | None = None,
     algorithms: Sequence[str] = METHODS,
     model: Any = None,
     score: str = "accuracy",
@@ -79,13 +107,14 @@ def audit(
 ) -> Audit:
     """Audit two files, one file with some empty targets, two folders of images, or two frames.
 
-    time, group: columns that say when a row was made, and which rows belong together.
-    algorithms: methods to try that use unlabeled rows. model: an estimator of scikit-learn, or
-    `module:Class`, that takes the place of all learners of the audit: it is tried alone, and with
-    unlabeled rows by self-training. score: accuracy, balanced_accuracy, auroc or log_loss. shares:
-    the saved model expects the classes in the shares of these rows. encoder: of images or texts;
-    `auto` is efficientnet_lite0 or minilm. step: called up to STEPS times, to show progress. tell:
-    called with the verdict as soon as it is known.
+    group, time: columns; rows of a group stay together in the folds, and models are tested on rows
+    that are later than those they were trained on. algorithms: methods to try that use unlabeled
+    rows. model: an estimator of scikit-learn, or `module:Class`, that takes the place of all
+    learners of the audit: it is tried alone, and with unlabeled rows by self-training. score:
+    accuracy, balanced_accuracy, auroc or log_loss. shares: the saved model expects the classes in
+    the shares of these rows. encoder: of images or texts; `auto` is efficientnet_lite0 or minilm.
+    step: called STEPS times, to show progress. tell: called with the verdict as soon as it is
+    known.
     """
     check_score(score)
     own = {} if model is None else own_model(model)
@@ -102,8 +131,8 @@ def audit(
         gains = measure(bench, methods, score)
         verdict = judge(gains, _weights(gains, found))
         tell(verdict)
-        probability = _inconsistent(found, pair, part)
-        kept = keeping(gains, verdict.method, by_share(bench, verdict.method, probability))
+        order = probability(part, found)
+        kept = keeping(gains, verdict.method, by_share(bench, verdict.method, order))
         worth = in_labels(bench, gains, by_labels(bench, verdict.baseline), verdict.gain)
     verdict = replace(verdict, worth=worth)
     expected = score_of_best(gains, gains.methods if verdict.answer == "yes" else gains.baselines)
@@ -118,7 +147,10 @@ def audit(
         fitted.shares = dict(zip(np.unique(part.y), found.classes.estimate, strict=True))
     fitted.fit(pair.labeled, pair.y, part.unlabeled if advice.uses_unlabeled else None)
     sizes = len(pair.labeled), len(pair.unlabeled)
-    return Audit(part, *sizes, inconsistency, gains, verdict, expected, kept, advice, fitted)
+    when = separation(pair.time) if pair.time else ""
+    return Audit(
+        part, target, when, *sizes, inconsistency, gains, verdict, expected, kept, advice, fitted
+    )
 
 
 def _pair(labeled: Any, unlabeled: Any, target: str, columns: dict[str, Any]) -> Pair:
@@ -131,11 +163,11 @@ def _pair(labeled: Any, unlabeled: Any, target: str, columns: dict[str, Any]) ->
     return of_frames(labeled, unlabeled, target, **columns)
 
 
-def _inconsistent(found: Mixture | None, pair: Pair, part: Pair) -> Any:
-    """The probability that each unlabeled row of the sample is inconsistent."""
+def probability(part: Pair, found: Mixture | None) -> Any:
+    """That each unlabeled row of the sample is inconsistent; one half if that is not known."""
     if found is None:
         return np.full(len(part.unlabeled), 0.5)
-    return found.inconsistent[part.rows if pair.kind == "tabular" else slice(None)]
+    return found.inconsistent[part.rows] if part.kind == "tabular" else found.inconsistent
 
 
 def _majority(y: Any, found: Mixture | None) -> tuple[Any, float] | None:

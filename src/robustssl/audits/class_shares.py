@@ -36,8 +36,10 @@ def estimate_classes(
     estimate = _mix(means, Q.mean(0), kept, pull, prior)
 
     rng = np.random.default_rng(0)
-    drawn = zip(np.stack([_means(part, rng) for part in by_class], 2), _means(Q, rng), strict=True)
-    mixes = [_mix(mine, theirs, kept, 0.0, prior) for mine, theirs in drawn]
+    means_drawn = np.stack([_means(part, rng) for part in by_class], 2)
+    kept_drawn = rng.binomial(np.bincount(codes), kept, (DRAWS, K)) / np.bincount(codes)
+    drawn = zip(means_drawn, _means(Q, rng), kept_drawn, strict=True)
+    mixes = [_mix(mine, theirs, of_class, 0.0, prior) for mine, theirs, of_class in drawn]
     ends = np.quantile(mixes, [(1 - level) / 2, (1 + level) / 2], axis=0)
     error = np.std(mixes - rng.multinomial(len(codes), prior, DRAWS) / len(codes), axis=0)
     apart = np.abs(_mix(means, Q.mean(0), kept, 0.0, prior) - prior)

@@ -1,37 +1,49 @@
-"""The figure on the page of an audit."""
+"""The picture of an audit: the gain by the share of the unlabeled rows that is used."""
 
-import io
-import re
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from matplotlib.ticker import MaxNLocator
 
-from matplotlib.figure import Figure
-
-from robustssl.audits import advice
 from robustssl.audits.audit import Audit
-from robustssl.reports.style import looks, style
+
+WIDTH, HEIGHT = 360, 250
+LEFT, RIGHT, TOP, BOTTOM = 44, 348, 22, 196  # of the panel
+
+TEMPLATES = Environment(
+    loader=PackageLoader("robustssl.audits", "templates"),
+    autoescape=select_autoescape(("html", "svg")),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
 
 
-def draw_gains(audit: Audit) -> Figure:
-    """The gain of the best method by the share of the unlabeled rows that it is given."""
-    keeping = audit.keeping
-    shares, gains = [*keeping.gains], [*keeping.gains.values()]
-    look = looks({keeping.method: False})[keeping.method]
-    with style():
-        figure = Figure(figsize=(5, 4), layout="constrained")
-        panel = figure.add_subplot()
-        panel.axhline(0, color="#444444", linewidth=0.8)
-        panel.plot(shares, [gain.estimate for gain in gains], label=keeping.method, **look)
-        low, high = ([getattr(gain, end) for gain in gains[1:]] for end in ("low", "high"))
-        panel.fill_between(shares[1:], low, high, color=look["color"], alpha=0.1, linewidth=0)
-        panel.set(xlabel=advice.SHARE_AXIS, ylabel="gain", xlim=(0, 1))
-        figure.legend(loc="outside lower center", frameon=False)
-    return figure
+def draw_gain(audit: Audit) -> str:
+    """An svg element that needs no style: its lines and words have the colour of the text around
+    it.
+    """
+    found, scale = audit.keeping, 100 if audit.gains.score == "accuracy" else 1
+    known = {share: gain for share, gain in found.gains.items() if share}
+    ends = [scale * end for gain in known.values() for end in (gain.low, gain.high, 0.0)]
+    ticks = MaxNLocator(5, min_n_ticks=3).tick_values(min(ends), max(ends))
+    bottom, top = ticks[0], ticks[-1]
 
+    def x(share: float) -> float:
+        return round(LEFT + share * (RIGHT - LEFT), 1)
 
-def svg(figure: Figure) -> str:
-    """The svg element, without the XML declaration before it."""
-    text = io.StringIO()
-    with style():
-        figure.savefig(
-            text, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        )
-    return re.sub(r"^.*?(?=<svg)", "", text.getvalue(), flags=re.DOTALL)
+    def y(value: float) -> float:
+        return round(TOP + (top - value) / (top - bottom) * (BOTTOM - TOP), 1)
+
+    points = [(x(share), y(scale * gain.estimate)) for share, gain in found.gains.items()]
+    band = [(x(0), y(0)), *((x(share), y(scale * gain.high)) for share, gain in known.items())]
+    band += [(x(share), y(scale * gain.low)) for share, gain in reversed(known.items())]
+    return TEMPLATES.get_template("gain.svg").render(
+        size=(WIDTH, HEIGHT),
+        panel=(LEFT, RIGHT, TOP, BOTTOM),
+        zero=y(0),
+        ticks=[(y(tick), f"{tick:+g}" if tick else "0") for tick in ticks],
+        shares=[(x(share), f"{share:.0%}") for share in (0, 0.25, 0.5, 0.75, 1)],
+        points=points,
+        band=band,
+        best=(x(found.best.estimate), y(scale * found.gains[found.best.estimate].estimate)),
+        axis="more right answers in 100" if scale == 100 else "gain",
+    )

@@ -24,8 +24,8 @@ class Gains:
 
     y: codes of the classes (n,). held: by learner the probabilities of the classes, by models that
     had not seen the row (repeats, n, classes). answers: by learner the codes that the model of each
-    fold gave to unlabeled rows (folds, rows). baselines, methods: the learners that use no
-    unlabeled rows, and those that do. failed: why a learner could not be trained.
+    fold gave to the unlabeled rows `asked` (folds, rows). baselines, methods: the learners that use
+    no unlabeled rows, and those that do. failed: why a learner could not be trained.
     """
 
     y: Rows
@@ -35,6 +35,7 @@ class Gains:
     methods: tuple[str, ...]
     score: str = "accuracy"
     failed: Mapping[str, str] = field(default_factory=dict)
+    asked: Rows = field(default_factory=lambda: np.arange(0))
 
     @property
     def alone(self) -> str:
@@ -63,7 +64,7 @@ def measure(bench: Bench, methods: Sequence[str], score: str = "accuracy") -> Ga
     """
     codes = np.unique(bench.pair.y, return_inverse=True)[1][bench.seen]
     baselines = tuple(bench.own or BASELINES)
-    found = _more(bench, Gains(codes, {}, {}, (), (), score), baselines, methods)
+    found = _more(bench, Gains(codes, {}, {}, (), (), score, asked=bench.free), baselines, methods)
     return _more(bench, found, (), (AROUND.format(found.alone),))
 
 

@@ -53,14 +53,15 @@ class Model(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.shape_ = list(np.shape(labeled)[1:])
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         self.prior_ = np.bincount(codes) / len(codes)
-        rows = self._encode(labeled)
+        rows = self.encode(labeled)
         if unlabeled is not None:
-            rows = np.concatenate([rows, self._encode(unlabeled)])
+            rows = np.concatenate([rows, self.encode(unlabeled)])
             codes = np.append(codes, np.full(len(rows) - len(codes), UNLABELED))
         self.estimator_ = found_by(estimator_of(self.algorithm).fit(rows, codes))
         return self
 
-    def _encode(self, rows: Any) -> npt.NDArray[np.float64]:
+    def encode(self, rows: Any) -> npt.NDArray[np.float64]:
+        """Rows as the numbers that the estimator takes."""
         if self.kind == "tabular":
             rows = typed(rows, self.encoder_)
         elif self.kind == "text":
@@ -77,13 +78,13 @@ class Model(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not len(rows):
             return np.asarray(self.classes_[:0])
         if self.shares is None:
-            return np.asarray(self.classes_[self.estimator_.predict(self._encode(rows))])
+            return np.asarray(self.classes_[self.estimator_.predict(self.encode(rows))])
         return np.asarray(self.classes_[self.predict_proba(rows).argmax(1)])
 
     def predict_proba(self, rows: Any) -> npt.NDArray[np.float64]:
         if not len(rows):
             return np.empty((0, len(self.classes_)))
-        numbers = self._encode(rows)
+        numbers = self.encode(rows)
         if hasattr(self.estimator_, "predict_proba"):
             P = np.asarray(self.estimator_.predict_proba(numbers), float)
         else:

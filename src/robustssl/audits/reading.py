@@ -21,6 +21,7 @@ from robustssl.datasets.image_folder import image_files, read_image
 from robustssl.datasets.table import read_frame
 from robustssl.errors import InputError, unknown
 
+NUMBERS = 20  # values of a target with fractions that may be classes
 SIZE, SMALL = 128, 32  # of an image, in pixels; the second is that of images without an encoder
 
 
@@ -89,7 +90,8 @@ def of_frames(
         if name not in labeled and name not in unlabeled:
             raise unknown("column", name, map(str, labeled.columns))
     y, files = _classes_of(labeled[target]), (labeled, unlabeled)
-    aside = {
+    aside: dict[str, Any] = {
+        "source": unlabeled.drop(columns=target, errors="ignore"),
         "time": None if time is None else _times(_column(files, time)),
         "group": None if group is None else _groups(_column(files, group)),
     }
@@ -130,9 +132,13 @@ def _both(column: pd.Series, values: npt.NDArray[Any]) -> Both:
 
 
 def _classes_of(column: pd.Series) -> Classes:
-    """The classes as they were read; whole numbers that became fractions by a gap are whole."""
+    """The classes as they were read; whole numbers that became fractions by a gap are whole. Other
+    numbers are no classes, unless they are few.
+    """
     if pd.api.types.is_float_dtype(column) and (column % 1 == 0).all():
         column = column.astype(int)
+    if pd.api.types.is_float_dtype(column) and column.nunique() > NUMBERS:
+        raise InputError(f"{column.name} {advice.REGRESSION.format(values=column.nunique())}")
     if is_number(column):
         return np.asarray(column)
     return np.asarray(column.astype(str), object)
@@ -149,6 +155,7 @@ def _texts(
     unlabeled: pd.DataFrame,
     text: str,
     encoder: str,
+    source: pd.DataFrame,
     **aside: Any,
 ) -> Pair:
     for frame, whose in ((labeled, "labeled"), (unlabeled, "unlabeled")):
@@ -163,6 +170,7 @@ def _texts(
         name: both and Both(both.labeled[full[0]], both.unlabeled[full[1]])
         for name, both in aside.items()
     }
+    kept["source"] = source[full[1]]
     return _encoded(Pair(*rows, kind="text", text=text, notes=notes, **kept), encoder)
 
 
@@ -189,7 +197,8 @@ def _images(labeled: Path, unlabeled: Path | None, encoder: str) -> Pair:
     y = np.array([file.parent.name for file in files], object)
     size = SMALL if encoder == "pixels" else SIZE
     rows = images_of(files, size), y, images_of(others, size)
-    return _encoded(Pair(*rows, kind="image"), encoder)
+    source = pd.DataFrame({"file": [str(file) for file in others]})
+    return _encoded(Pair(*rows, kind="image", source=source), encoder)
 
 
 def images_of(files: Sequence[str | Path], size: int = SIZE) -> npt.NDArray[np.uint8]:

@@ -26,10 +26,11 @@ class Pair:
 
     labeled, unlabeled: frames (tabular; the second has the columns that both have), arrays of bytes
     (image) or arrays of texts, which come from the column `text` of a frame and are compared, as
-    images are, by the vectors of the `encoder` (a spec). lost: columns that
-    only the labeled rows have. notes: what was left out. rows: in a sample, the numbers of its
-    unlabeled rows. time: when each row was made, as numbers that grow with time, nan if not known.
-    group: numbers that are equal for rows of one group. Neither is among the compared columns.
+    images are, by the vectors of the `encoder` (a spec). lost: columns that only the labeled rows
+    have. notes: what was left out. rows: in a sample, the numbers of its unlabeled rows. source:
+    the unlabeled rows with all their columns, or the files of images. time: when each row was made,
+    as numbers that grow with time, nan if not known. group: numbers that are equal for rows of one
+    group. Neither is among the compared columns.
     """
 
     labeled: Any
@@ -43,13 +44,15 @@ class Pair:
     rows: npt.NDArray[np.intp] | None = None
     time: Both | None = None
     group: Both | None = None
+    source: pd.DataFrame | None = None
 
     def __post_init__(self) -> None:
         counts = pd.Series(self.y).value_counts()
         if len(counts) > len(self.y) / FEWEST and len(counts) > 2:
+            more = f": {advice.BIN}" if np.issubdtype(self.y.dtype, np.number) else ""
             raise InputError(
                 f"the target must hold classes with at least {FEWEST} labeled rows each, but it "
-                f"has {len(counts)} different values in {len(self.y)} rows"
+                f"has {len(counts)} different values in {len(self.y)} rows{more}"
             )
         if len(counts) < 2 or counts.iloc[1] < FEWEST:
             there = ", ".join(f"{n} of class {name}" for name, n in counts.items())
@@ -84,6 +87,7 @@ class Pair:
             "unlabeled": take(self.unlabeled, rows),
             "time": self.time and Both(self.time.labeled[labeled], self.time.unlabeled[rows]),
             "group": self.group and Both(self.group.labeled[labeled], self.group.unlabeled[rows]),
+            "source": None if self.source is None else self.source.iloc[rows],
         }
 
     def sample(self, labeled: int, unlabeled: int) -> "Pair":

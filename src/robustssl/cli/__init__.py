@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from robustssl.cli import audit, catalog, check, data, report, results, run, show, store
+from robustssl.cli import audit, catalog, check, data, mcp, report, results, run, show, store
 from robustssl.cli._print import warn
 from robustssl.errors import InputError, bounded
 
@@ -32,6 +32,8 @@ app.command()(store.export)
 app.command("import")(store.import_)
 app.command()(results.submit)
 app.command()(audit.audit)
+app.command()(audit.decide)
+app.command()(mcp.mcp)
 app.command()(check.check)
 app.add_typer(store.app, name="store")
 app.add_typer(results.app, name="results")

@@ -1,0 +1,12 @@
+"""The command that lets an assistant audit files."""
+
+
+def mcp() -> None:
+    """Serve audits to an assistant, by the model context protocol (MCP) over stdio.
+
+    The one tool, audit, reads the two files that a call names and nothing else, writes nothing, and
+    returns what `robustssl audit --json` prints. Needs the extra mcp.
+    """
+    from robustssl.audits.server import make_server
+
+    make_server().run()

@@ -261,11 +261,12 @@ def caveat(audit: Audit) -> str:
     t = audit.inconsistency.distribution
     if t.low > 0.05:
         return (
-            f"Accuracies hold for rows like your labeled rows. By estimate, {t:.2f} of the "
-            "unlabeled rows are different; the accuracy on these is not known, since they have no "
-            "labels."
+            f"All this holds for rows like your labeled rows. By estimate, {t:.2f} of the "
+            "unlabeled rows are different. What holds for these is not known, since they have no labels; but "
+            f"{audit.verdict.apart:.0%} of the unlabeled rows are answered differently with and "
+            "without unlabeled rows, and no gain over them all can be larger than that."
         )
-    return "Accuracies hold for rows like your labeled rows, and for no others."
+    return "All this holds for rows like your labeled rows, and for no others."
 
 
 def keeping(found: Keeping) -> str:

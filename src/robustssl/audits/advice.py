@@ -103,8 +103,8 @@ TELLING = {
 }
 _TRAINED = "Each model was trained on {rows} (those with a gain: on unlabeled rows, too), and "
 _GAIN = (
-    " A gain is over the best model without unlabeled rows. The best of several looks better than it "
-    "is; gains allow for that."
+    " A gain is over the best model without unlabeled rows. The best of several looks better than "
+    "it is; gains allow for that."
 )
 MEASURED = (
     _TRAINED.format(rows="four fifths of your labeled rows")
@@ -266,8 +266,8 @@ def caveat(audit: Audit) -> str:
         return (
             f"All this holds for rows like your labeled rows. By estimate, {t:.2f} of the "
             "unlabeled rows are different. What holds for these is not known, since they have no "
-            f"labels; but {audit.verdict.apart:.0%} of the unlabeled rows are answered differently with and "
-            "without unlabeled rows, and no gain over them all can be larger than that."
+            "labels; but the best models with and without unlabeled rows give the same answer to "
+            f"{1 - audit.verdict.apart:.0%} of all unlabeled rows, and there is no gain on these."
         )
     return "All this holds for rows like your labeled rows, and for no others."
 

@@ -118,8 +118,8 @@ def test_the_answer_says_what_to_do_with_which_model_and_what_it_gains():
     yes, no, unclear = (headline.told(made(answer)) for answer in ANSWERS)
     assert yes == (
         "Yes. Use your 89 unlabeled rows, with label spreading. It gives about 3.1 more right "
-        "answers in 100 [+1.1, +5.1] than a random forest, the best model without them. They are "
-        "worth about 40 more labels [12, 75]."
+        "answers in 100 [+1.1, +5.1] than a random forest, the best model without them. The "
+        "unlabeled rows are worth about 40 more labels [12, 75]."
     )
     assert "Leave your 89 unlabeled rows aside, and train a random forest" in no
     assert "gives about 2.0 fewer right answers in 100 [-4.0, 0.0]" in no
@@ -138,8 +138,9 @@ def test_a_gain_that_is_too_small_is_called_so():
     [
         (None, "How many labels that is worth is not known."),
         (Labels(math.nan), "How many labels that is worth is not known."),
-        (Labels(40.4, 12, 75), "They are worth about 40 more labels [12, 75]."),
-        (Labels(-0.2, -3, 2), "They are worth about 0 labels [-3, 2]."),
+        (Labels(3, -math.inf, math.inf, -9, 9), "How many labels that is worth is not known."),
+        (Labels(40.4, 12, 75), "The unlabeled rows are worth about 40 more labels [12, 75]."),
+        (Labels(-0.2, -3, 2), "The unlabeled rows are worth about 0 labels [-3, 2]."),
         (Labels(-8, -20, -1), "about -8 labels [-20, -1], as if labels were lost."),
         (Labels(math.inf, 5, math.inf, most=160), "more than 160 labels [5, more than 160]."),
         (Labels(3, -math.inf, 9, least=-14), "about 3 more labels [less than -14, 9]."),

@@ -25,8 +25,9 @@ from robustssl.audits.choice import luck_of, score_of_best
 from robustssl.audits.evidence import Evidence, evidence_of
 from robustssl.audits.gains import Gains, by_labels, by_share, measure
 from robustssl.audits.keeping import keeping
-from robustssl.audits.learners import METHODS, own_model
+from robustssl.audits.learners import BASELINES, METHODS, own_model
 from robustssl.audits.model import Model
+from robustssl.audits.model_file import save_model
 from robustssl.audits.scores import SCORES, score_of
 from robustssl.audits.trials import Trained, train
 from robustssl.audits.verdict import MARGIN, PRIOR, answer_of, believed, judge
@@ -392,6 +393,18 @@ def test_a_model_may_expect_other_shares_of_the_classes():
     P /= P.sum(1, keepdims=True)
     np.testing.assert_allclose(moved.predict_proba(X), P)
     assert (moved.predict(X) == P.argmax(1)).all()
+
+
+@pytest.mark.parametrize("learner", [*BASELINES, "self_training(logistic)", GaussianNB()])
+def test_every_learner_can_be_saved(learner, tmp_path):
+    frame = wine(60)
+    X, y = frame.drop(columns="cultivar"), frame.cultivar.map("abc".__getitem__)
+    free = X[40:] if "self_training" in str(learner) else None
+    model = Model(learner, shares={"a": 0.2, "b": 0.5, "c": 0.3}).fit(X[:40], y[:40], free)
+    save_model(model, tmp_path / "model.skops")
+    loaded = robustssl.load_model(tmp_path / "model.skops")
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    assert (loaded.predict(X) == y).mean() > 0.8
 
 
 def test_the_tutorial_shows_what_the_experiment_found(monkeypatch, capsys):

@@ -27,7 +27,7 @@ from robustssl.audits.learners import METHODS
 from robustssl.audits.model import Model
 from robustssl.audits.rows import Pair
 from robustssl.audits.trials import train
-from robustssl.data import Dataset, Pools
+from robustssl.data import Dataset, Pools, Rows
 from robustssl.datasets._carried import _KEEL, _last_is_class
 from robustssl.downloads.cache import filled, place
 
@@ -122,34 +122,41 @@ def draw(case: Case) -> Any:
     name = "feature" if case.environment == "none" else case.environment
     data, env = load(case.table), registry.environment(name)
     rng = np.random.default_rng((case.seed, zlib.crc32(case.table.encode())))
-    classes = len(np.unique(data.y))
-    if case.environment == "label" and classes < 4:
+    if name == "label" and len(np.unique(data.y)) < 4:
         return None
     near, far = map(rng.permutation, env.divide(data, rng))
-    least, each = LABELS[case.amount]
-    known, counts = np.unique(data.y[near], return_counts=True)
-    total = max(least, each * len(known))
-    wanted = dict(zip(known, np.maximum(6, np.round(total * counts / counts.sum())), strict=True))
-    place = pd.Series(data.y[near]).groupby(data.y[near]).cumcount().to_numpy()
-    labeled = near[place < [wanted[k] for k in data.y[near]]]
-    rest = np.setdiff1d(near, labeled)
-    rest = rng.permutation(rest)
+    labeled = _labeled(data, near, *LABELS[case.amount])
+    rest = rng.permutation(np.setdiff1d(near, labeled))
     held, rest = rest[:HELD_OUT], rest[HELD_OUT:]
     if name == "feature":
         far = rest
-    if case.environment == "prior":
-        rank = rng.permutation(classes)
-        weight = (10.0 ** (-rank / (classes - 1)) / np.bincount(data.y[far]))[data.y[far]]
-        far = rng.choice(far, min(len(far) // 2, UNLABELED), replace=False, p=weight / weight.sum())
+    if name == "prior":
+        far = _tail(data, far, rng)
     size = min(UNLABELED, len(rest) if case.t < 1 else len(far), len(far) if case.t else UNLABELED)
     if len(held) < HELD_OUT or size < 500:
         return None
-    far, rest = far[:size], rest[: max(size, 1)]
-    seed = int(rng.integers(2**31))
+    far, rest, seed = far[:size], rest[:size], int(rng.integers(2**31))
     if case.t == 1 and name != "feature":
         rest = far  # all of it is replaced
     pools = Pools(data, labeled, held, rest, far if case.t else rest, far[:0], seed)
     return env.split(pools, case.t)
+
+
+def _labeled(data: Dataset, rows: Rows, least: int, each: int) -> Rows:
+    """The first rows of each class, in its share of all labels, but at least six."""
+    known, counts = np.unique(data.y[rows], return_counts=True)
+    total = max(least, each * len(known))
+    wanted = dict(zip(known, np.maximum(6, np.round(total * counts / counts.sum())), strict=True))
+    place = pd.Series(data.y[rows]).groupby(data.y[rows]).cumcount().to_numpy()
+    return rows[place < [wanted[k] for k in data.y[rows]]]
+
+
+def _tail(data: Dataset, rows: Rows, rng: np.random.Generator) -> Rows:
+    """Rows drawn so that the commonest class is ten times as common as the rarest, nearly."""
+    classes = len(np.unique(data.y))
+    weight = 10.0 ** (-rng.permutation(classes) / (classes - 1)) / np.bincount(data.y[rows])
+    chance = weight[data.y[rows]] / weight[data.y[rows]].sum()
+    return rng.choice(rows, min(len(rows) // 2, UNLABELED), replace=False, p=chance)
 
 
 @contextmanager
@@ -159,40 +166,32 @@ def here(pair: Pair, jobs: int) -> Any:
 
 
 def collect(case: Case, folder: Path) -> None:
-    """Write what an audit measures, and how good each of its learners is on held-out rows."""
+    """Write what an audit measures, and what its learners say of held-out rows."""
     file = folder / f"{case.name}.npz"
     if file.exists() or (split := draw(case)) is None:
         return
     bench.trials = here
     known = split.y >= 0
-    X, Z = (pd.DataFrame(rows).add_prefix("x") for rows in (split.X[known], split.X[~known]))
+    rows = split.X[known], split.X[~known], split.X_test
+    X, Z, held = (pd.DataFrame(part).add_prefix("x") for part in rows)
     pair = Pair(X, split.y[known], Z)
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = inspect(pair).mixture
-        inconsistent = np.full(len(Z), 0.5) if found is None else found.inconsistent
         with bench.bench_of(pair) as made:
             measured = measure(made, METHODS)
-        held = pd.DataFrame(split.X_test).add_prefix("x")
-        truth = {}
-        for name in (*measured.baselines, *measured.methods):
-            free = None if name in measured.baselines else Z
-            truth[name] = Model(name).fit(X, pair.y, free).predict_proba(held).astype(np.float16)
-    codes = np.searchsorted(np.unique(pair.y), split.y_test)
-    arrays = {f"held/{k}": v.astype(np.float16) for k, v in measured.held.items()}
-    arrays |= {f"answers/{k}": v.astype(np.int8) for k, v in measured.answers.items()}
-    arrays |= {f"truth/{k}": v for k, v in truth.items()}
-    shares = np.zeros(0) if found is None else found.classes
-    about = {
-        "auroc": found.auroc if found else 0.5,
-        "inconsistent": inconsistent.astype(np.float16),
-    }
-    about |= {"t": inconsistent.mean(), "y": measured.y, "y_held": codes, "shares": shares}
-    about |= {"columns": X.shape[1], "unlabeled": len(Z)}
+        arrays = {}
+        for name in measured.held:
+            model = Model(name).fit(X, pair.y, None if name in measured.baselines else Z)
+            arrays[f"held/{name}"] = measured.held[name].astype(np.float16)
+            arrays[f"answers/{name}"] = measured.answers[name].astype(np.int8)
+            arrays[f"truth/{name}"] = model.predict_proba(held).astype(np.float16)
     names = np.array([",".join(measured.baselines), ",".join(measured.methods)])
-    temporary = file.with_suffix(".part.npz")
-    np.savez_compressed(temporary, names=names, **about, **arrays)
-    temporary.rename(file)
+    codes = np.searchsorted(np.unique(pair.y), split.y_test)
+    about = {"names": names, "y": measured.y, "y_held": codes}
+    part = file.with_suffix(".part.npz")  # so that a file is whole or not there
+    np.savez_compressed(part, auroc=found.auroc if found else 0.5, **about, **arrays)
+    part.rename(file)
 
 
 def _collect(given: tuple[Case, Path]) -> str:

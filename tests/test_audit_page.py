@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from robustssl import InputError, audits, cli
 from robustssl.analysis.interval import Interval
 from robustssl.analysis.labels import Labels
-from robustssl.audits import headline, of_frames, server
+from robustssl.audits import forests, headline, of_frames, server
 from robustssl.audits.advice import advise
 from robustssl.audits.bench import folds_of
 from robustssl.audits.columns import Column
@@ -50,6 +50,7 @@ def verdict_of(answer):
         measured=Interval(2 * gain, gain - 0.05, 3 * gain + 0.05),
         helps=0.9,
         harms=0.01,
+        apart=0.12,
         labels=1234 if answer == "cannot tell" else None,
         worth=Labels(40, 12, 75, -60, 80, a_class=False),
     )
@@ -117,8 +118,8 @@ def test_the_answer_says_what_to_do_with_which_model_and_what_it_gains():
     yes, no, unclear = (headline.told(made(answer)) for answer in ANSWERS)
     assert yes == (
         "Yes. Use your 89 unlabeled rows, with label spreading. It gives about 3.1 more right "
-        "answers in 100 [+1.1, +5.1] than a random forest, the best model without them. They are "
-        "worth about 40 more labels [12, 75]."
+        "answers in 100 [+1.1, +5.1] than a random forest, the best model without them. The "
+        "unlabeled rows are worth about 40 more labels [12, 75]."
     )
     assert "Leave your 89 unlabeled rows aside, and train a random forest" in no
     assert "gives about 2.0 fewer right answers in 100 [-4.0, 0.0]" in no
@@ -137,8 +138,9 @@ def test_a_gain_that_is_too_small_is_called_so():
     [
         (None, "How many labels that is worth is not known."),
         (Labels(math.nan), "How many labels that is worth is not known."),
-        (Labels(40.4, 12, 75), "They are worth about 40 more labels [12, 75]."),
-        (Labels(-0.2, -3, 2), "They are worth about 0 labels [-3, 2]."),
+        (Labels(3, -math.inf, math.inf, -9, 9), "How many labels that is worth is not known."),
+        (Labels(40.4, 12, 75), "The unlabeled rows are worth about 40 more labels [12, 75]."),
+        (Labels(-0.2, -3, 2), "The unlabeled rows are worth about 0 labels [-3, 2]."),
         (Labels(-8, -20, -1), "about -8 labels [-20, -1], as if labels were lost."),
         (Labels(math.inf, 5, math.inf, most=160), "more than 160 labels [5, more than 160]."),
         (Labels(3, -math.inf, 9, least=-14), "about 3 more labels [less than -14, 9]."),
@@ -208,14 +210,87 @@ def test_a_saved_audit_has_its_rows_and_its_model(tmp_path):
     )
 
 
+# A whole audit
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory):
+    """The folder of an audit, what was said, and what was told before the end."""
+    folder = tmp_path_factory.mktemp("audit")
+    frame = wine().sample(frac=1, random_state=0)
+    frame[:60].to_csv(folder / "l.csv", index=False)
+    frame[60:].drop(columns=["cultivar", "ash"]).to_csv(folder / "u.csv", index=False)
+    words = ["audit", f"{folder}/l.csv", f"{folder}/u.csv", "--target", "cultivar"]
+    words += ["-a", "label_spreading", "--label-next", "5", "--out", str(folder / "out")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(forests, "TREES", 25)
+        patch.setattr(forests, "TREES_OF_LIKENESS", 15)
+        result = CliRunner().invoke(cli.app, words, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return folder, result.stdout, result.stderr
+
+
+def test_an_audit_answers_and_then_tells_the_rest(audited):
+    folder, said, before = audited
+    word = r"(Yes|No|Cannot tell \(about [\d,]+ labels would\))"
+    assert re.match(rf"Should you use the unlabeled rows\? {word}\n", said)
+    assert re.search(rf"^{word}\. The rest follows\.$", before, re.M)
+    assert re.search(
+        r"How inconsistent.*Which models were tried.*How do I use the model", said, re.S
+    )
+    assert re.search(r"distribution +0\.\d\d \[0\.00, 0\.\d\d\]", said)  # they are like each other
+    assert "lost in the unlabeled rows: ash (missing)." in said
+    assert re.search(r"rows: ash\. For such rows.* accuracy of [01]\.\d{3}", " ".join(said.split()))
+    assert re.search(r"label_spreading +[01]\.\d{3} +[+-]?0\.\d{3} \[", said)
+    assert all(len(line) <= 80 for line in said.splitlines() if str(folder) not in line)
+    assert len(pd.read_csv(folder / "out" / "rows.csv")) == 118
+    assert len(pd.read_csv(folder / "out" / "label_next.csv")) == 5
+    validate(json.loads((folder / "out" / "audit.json").read_text()))
+
+
+def test_the_lines_that_load_the_model_do(audited, monkeypatch):
+    folder, said, _ = audited
+    wine().to_csv(folder / "new.csv", index=False)
+    monkeypatch.chdir(folder)
+    lines = re.search(r"  import pandas.*\n.*\n.*\n", said)[0]
+    first, second, third = (line.strip() for line in lines.splitlines())
+    answers = {}
+    exec(f"{first}\n{second}\nanswers = {third}", answers)
+    assert np.mean(answers["answers"] == wine().cultivar) > 0.85
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_is_sound_in_a_browser(audited, browser, width):
+    from axe_core_python.selenium import Axe
+
+    folder, *_ = audited
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.get_log("browser")
+    browser.get((folder / "out" / "index.html").as_uri())
+    assert browser.get_log("browser") == []
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    serious = [
+        violation["id"]
+        for violation in Axe().run(browser)["violations"]
+        if violation["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+
+
 # For machines
 
 
-def check(audit):
+def validate(document):
     jsonschema = pytest.importorskip("jsonschema")
-    document = json.loads(json.dumps(audit.to_dict(), allow_nan=False))
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     jsonschema.Draft202012Validator(SCHEMA).validate(document)
+
+
+def check(audit):
+    document = json.loads(json.dumps(audit.to_dict(), allow_nan=False))
+    validate(document)
     return document
 
 

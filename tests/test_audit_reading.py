@@ -14,11 +14,11 @@ from robustssl.analysis.interval import Interval
 from robustssl.audits import advice, forests, inspect, of_frames
 from robustssl.audits.class_shares import estimate_classes
 from robustssl.audits.columns import compare_columns
+from robustssl.audits.folder import inconsistent_rows
 from robustssl.audits.folds import joined, parts, stratified
 from robustssl.audits.inspection import inspect_all
 from robustssl.audits.mixture import CONFUSED, LEVEL, consistent, estimate_mixture
 from robustssl.audits.model import Model
-from robustssl.audits.page import inconsistent_rows
 from robustssl.audits.reading import read
 from robustssl.audits.times import separation, times_of
 

@@ -102,7 +102,10 @@ TELLING = {
     "text": "Words whose frequency differs most: the share of rows that contain them.",
 }
 _TRAINED = "Each model was trained on {rows} (those with a gain: on unlabeled rows, too), and "
-_GAIN = " A gain is over the best model without unlabeled rows."
+_GAIN = (
+    " A gain is over the best model without unlabeled rows. The best of several looks better than "
+    "it is; gains allow for that."
+)
 MEASURED = (
     _TRAINED.format(rows="four fifths of your labeled rows")
     + "asked about the remaining fifth. This was done for each fifth, and repeated with a second "
@@ -261,11 +264,12 @@ def caveat(audit: Audit) -> str:
     t = audit.inconsistency.distribution
     if t.low > 0.05:
         return (
-            f"Accuracies hold for rows like your labeled rows. By estimate, {t:.2f} of the "
-            "unlabeled rows are different; the accuracy on these is not known, since they have no "
-            "labels."
+            f"All this holds for rows like your labeled rows. By estimate, {t:.2f} of the "
+            "unlabeled rows are different. What holds for these is not known, since they have no "
+            "labels; but the best models with and without unlabeled rows give the same answer to "
+            f"{1 - audit.verdict.apart:.0%} of all unlabeled rows, and there is no gain on these."
         )
-    return "Accuracies hold for rows like your labeled rows, and for no others."
+    return "All this holds for rows like your labeled rows, and for no others."
 
 
 def keeping(found: Keeping) -> str:
@@ -273,10 +277,11 @@ def keeping(found: Keeping) -> str:
     best = found.best
     ends = f" [{best.low:.0%}, {best.high:.0%}]" if best.low < best.high else ""
     return (
-        f"The gain of {found.method} over the best model without unlabeled rows, measured on your "
-        "labels, if it is given some of the unlabeled rows: first those that are most like the "
-        f"labeled rows. The best share is {best.estimate:.0%}{ends}. The answer above also weighs "
-        "how large gains usually are, so that it is more cautious than what few labels show."
+        f"The gain of {found.method} over the best model without unlabeled rows, if it is given "
+        "some of the unlabeled rows: first those that are most like the labeled rows. The best "
+        f"share is {best.estimate:.0%}{ends}. This is what one division of your labels into fifths "
+        "shows; the answer above rests on all that was measured, and on how large gains usually "
+        "are."
     )
 
 

@@ -42,6 +42,7 @@ def document(audit: Audit) -> dict[str, Any]:
             "at_unlabeled_shares": _interval(verdict.there),
             "probability_helps": _number(verdict.helps),
             "probability_harms": _number(verdict.harms),
+            "apart": _number(verdict.apart),
             "worth_in_labels": _labels(verdict.worth),
         },
         "kept": {

@@ -77,10 +77,10 @@ def sentence(audit: Audit) -> str:
 def worth(audit: Audit) -> str:
     """What the unlabeled rows are worth in labels."""
     found = audit.verdict.worth
-    if found is None or np.isnan(found.estimate):
+    if found is None or np.isnan(found.estimate) or (found.low, found.high) == (-np.inf, np.inf):
         return "How many labels that is worth is not known."
     lost = ", as if labels were lost" if found.estimate <= -0.5 else ""
-    return f"They are worth {_labels(found)}{lost}."
+    return f"The unlabeled rows are worth {_labels(found)}{lost}."
 
 
 def there(audit: Audit) -> str:

@@ -25,8 +25,8 @@ def error_of(values: Matrix) -> float:
 
 
 def difference_error(values: Matrix, n: int) -> float:
-    """The standard error of a difference of two scores of n rows, of which the values in the samples
-    are given; but at least that of what so many rows may hide where no row differs.
+    """The standard error of a difference of two scores of n rows, whose values in the samples are
+    given; but at least that of what so many rows may hide where no row differs.
     """
     _, hidden = Ties(rows=n, difference=True).limits(np.zeros(()), LEVEL)
     return max(error_of(values), float(hidden) / float(student(n - 1, LEVEL)))

@@ -279,9 +279,7 @@ def keeping(found: Keeping) -> str:
     return (
         f"The gain of {found.method} over the best model without unlabeled rows, if it is given "
         "some of the unlabeled rows: first those that are most like the labeled rows. The best "
-        f"share is {best.estimate:.0%}{ends}. This is what one division of your labels into fifths "
-        "shows; the answer above rests on all that was measured, and on how large gains usually "
-        "are."
+        f"share is {best.estimate:.0%}{ends}. With all of them it is the gain of the answer above."
     )
 
 

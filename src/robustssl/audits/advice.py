@@ -293,9 +293,9 @@ def label_next(audit: Audit, file: str) -> dict[str, str]:
     """What to do with the file of rows to label next, and the code that does it."""
     target = audit.target or "class"
     return {
-        "text": f"The rows in {file} were drawn at random from unlabeled rows that look like the "
-        f"labeled rows. Fill in the column {target}, append the rows to your labeled rows, and "
-        "audit again:",
+        "text": f"{file} has rows that look like the labeled rows, but to which the best models "
+        f"with and without unlabeled rows give different answers. Fill in the column {target}, "
+        "append the rows to your labeled rows, and audit again:",
         "code": f'''import pandas as pd
 new = pd.read_csv("{file}").dropna(subset="{target}").drop(columns="row")
 pd.concat([pd.read_csv("labeled.csv"), new]).to_csv("more.csv", index=False)''',

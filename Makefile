@@ -9,6 +9,9 @@ quickstart: .venv/installed
 	$(BIN)/robustssl report --store quickstart.sqlite --out quickstart-report
 	$(BIN)/robustssl site quickstart-site --store quickstart.sqlite
 
+# The tests start many processes, which start sooner from modules that are compiled once.
+test light: export PYTHONDONTWRITEBYTECODE =
+
 test: .venv/installed
 	$(BIN)/pytest
 

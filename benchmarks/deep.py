@@ -19,7 +19,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from robustssl import registry
-from robustssl.deep.batches import Problem
+from robustssl.deep.inputs import Problem
 from robustssl.deep.stack import Stack
 from robustssl.deep.train import take_steps
 from robustssl.spec import parse
@@ -81,18 +81,18 @@ def _wait(device):
         torch.cuda.synchronize()
 
 
-def measure(name, net, height, mode, precision, device, batch, steps, rates, references):
+def measure(name, net, height, mode, precision, device, batch, steps, rates, exact_gradients):
     flops = FlopCounterMode(display=False)
     probe = stack_of(name, net, height, precision, 2, device, batch)
     probe.batches.put(probe.batches.draw())
     with flops:
         probe.step()
     del probe
-    if (name, net) not in references:
+    if (name, net) not in exact_gradients:
         exact = stack_of(name, net, 1, "fp64", steps, device, batch)
         exact.batches.put(exact.batches.draw())
         exact.step()
-        references[name, net] = exact.moments[0][0].cpu()
+        exact_gradients[name, net] = exact.moments[0][0].cpu()
     if device == "cuda":
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
@@ -101,7 +101,7 @@ def measure(name, net, height, mode, precision, device, batch, steps, rates, ref
     advance = take_steps(stack, mode)
     batches.put(batches.draw())
     next(advance)  # its gradient is that of float64, but for rounding
-    ours, exact = stack.moments[0][0].double().cpu(), references[name, net]
+    ours, exact = stack.moments[0][0].double().cpu(), exact_gradients[name, net]
     error = float((ours - exact).norm() / exact.norm())
     for _ in range(batches.chunk - 1):
         next(advance)
@@ -150,7 +150,7 @@ def main():
     parser.add_argument("--out", type=Path, help="Append every row to this file (jsonl).")
     asked = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    rates, references = {}, {}
+    rates, exact_gradients = {}, {}
     print(torch.cuda.get_device_name() if device == "cuda" else "CPU", torch.__version__)
     for name in asked.algorithms:
         for precision in asked.precisions:
@@ -159,7 +159,7 @@ def main():
                     torch.compiler.reset()
                     row = measure(
                         *(name, asked.net, height, mode, precision, device),
-                        *(asked.batch, asked.steps, rates, references),
+                        *(asked.batch, asked.steps, rates, exact_gradients),
                     )
                     print(json.dumps(row), flush=True)
                     if asked.out:

@@ -21,6 +21,7 @@ from sklearn.linear_model import LogisticRegression
 
 from robustssl import encoders, registry
 from robustssl.downloads.cache import cache
+from robustssl.encoders._filling import PART
 
 PROBED = {
     "cifar10": [
@@ -42,7 +43,7 @@ def encode(asked: Any, lines: Lines) -> None:
 def _encode_at(lines: Lines, images: Any, size: int) -> None:
     encoder = registry.encoder(f"resnet50[size={size}]")
     digests = encoders.digests_of(images)
-    for at_once in (encoders.PART, 1024):
+    for at_once in PART.values():
         parts = [slice(start, start + at_once) for start in range(0, len(images), at_once)]
         for kind, version in (("clean", 0), ("weak", 1), ("strong", 1 + encoder.weak)):
             encoder.encode(images[parts[0]], digests[parts[0]], version)  # warm

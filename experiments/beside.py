@@ -39,7 +39,7 @@ SHARED = {
 }
 
 
-def references(board: Board) -> Table:
+def oracle_and_ceiling(board: Board) -> Table:
     """At t = 1 minus the oracle, which is spared the inconsistent rows, and minus the ceiling,
     which gets the labels of the unlabeled rows; in bold what is left after Holm's correction over
     the methods. Where rows are replaced the oracle has none left and is the baseline; of a table

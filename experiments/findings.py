@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from beside import controls, one_baseline, published, references
+from beside import controls, one_baseline, oracle_and_ceiling, published
 from board import DATA, Board, Number, at
 from matplotlib.figure import Figure
 from questions import (
@@ -73,7 +73,7 @@ def sections(board: Board, balanced: Board) -> dict[str, tuple[str, Table]]:
         "Robust methods": (robust, board),
         "Claims about t = 0": (consistent, board),
         "Families on tables": (families, board),
-        "Oracle and ceiling": (references, board),
+        "Oracle and ceiling": (oracle_and_ceiling, board),
         "Controls": (controls, board),
         "As published": (published, board),
         "One baseline for all": (one_baseline, board),

@@ -60,10 +60,18 @@ def small():
     }
 
 
-@pytest.fixture
-def no_figures(monkeypatch):
+@contextmanager
+def without_figures():
     """Reports are texts alone; their figures would take ten times as long."""
-    monkeypatch.setattr("robustssl.reports.folder._draw", lambda *_: [])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("robustssl.reports.folder._draw", lambda *_: [])
+        yield
+
+
+@pytest.fixture
+def no_figures():
+    with without_figures():
+        yield
 
 
 @pytest.fixture

@@ -185,3 +185,8 @@ class GatedBeside(Gated):
 
 class EndsBeside(Ends):
     baseline = "supervised_logistic"
+
+
+class Exploding(Constant):
+    def fit(self, X, y):
+        raise RuntimeError("it exploded")

@@ -1,12 +1,14 @@
 """Algorithms that break one promise each, for the tests of the checks."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from robustssl.algorithms.self_training import SelfTraining
 from robustssl.algorithms.supervised_logistic import SupervisedLogistic
+from robustssl.method import Between
 
 
 class Dead(SupervisedLogistic):
@@ -148,6 +150,18 @@ class Slightly(SelfTraining):
         if self.free_:
             p[::25] = np.roll(p[::25], 1, axis=1)
         return p
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Timid(SelfTraining):
+    """Has an option that does the same wherever a search looks."""
+
+    courage: float = 0.5
+    space: ClassVar = {"courage": Between(0.6, 0.9)}
+
+    def _fit(self, X, codes):
+        bold = (codes >= 0) | (self.courage < 0.6)
+        return super()._fit(X[bold], codes[bold])
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -120,6 +120,7 @@ def test_every_preset_has_an_answer_in_every_case(name, preset):
         ("Sleepy", "takes labels of any type", "with strings for labels it predicts other classes"),
         ("Slightly", "is not worse than its baseline", "worse than its baseline on blobs"),
         ("Idle", "every option does something", "options that change nothing: courage"),
+        ("Timid", "every searched option does something", "values all do the same: courage"),
     ],
 )
 def test_a_broken_promise_is_found(name, contract, sentence):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import here
 from searched import noise, searched
 from typer.testing import CliRunner
 
@@ -30,7 +31,8 @@ STUDY = {
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     place = tmp_path_factory.mktemp("search") / "s.sqlite"
-    found = robustssl.run(STUDY, place, workers=1, progress=False)
+    with here():
+        found = robustssl.run(STUDY, place, workers=1, progress=False)
     assert found.failed == 0
     return place
 
@@ -41,7 +43,9 @@ def frame(store):
         return successes(with_versions(opened.frame()))
 
 
-def test_a_report_of_a_search_is_of_the_defaults_unless_a_rule_is_named(store, frame, tmp_path):
+def test_a_report_of_a_search_is_of_the_defaults_unless_a_rule_is_named(
+    store, frame, tmp_path, no_figures
+):
     robustssl.report(store, tmp_path / "plain")
     table = pd.read_csv(tmp_path / "plain" / "table.csv")
     assert set(table.algorithm) == {"supervised_logistic", "self_training"}
@@ -51,7 +55,9 @@ def test_a_report_of_a_search_is_of_the_defaults_unless_a_rule_is_named(store, f
     assert mine.to_dict() == pytest.approx(mean.to_dict())
 
 
-def test_the_numbers_of_a_rule_are_those_of_the_records_it_chose(store, frame, tmp_path):
+def test_the_numbers_of_a_rule_are_those_of_the_records_it_chose(
+    store, frame, tmp_path, no_figures
+):
     robustssl.report(store, tmp_path / "cv", rule="cv")
     table = pd.read_csv(tmp_path / "cv" / "table.csv")
     best = frame.sort_values(
@@ -62,7 +68,7 @@ def test_the_numbers_of_a_rule_are_those_of_the_records_it_chose(store, frame, t
     assert mine.to_dict() == pytest.approx(mean.mean(axis=1).to_dict())
 
 
-def test_the_page_tells_rules_labels_and_decisions(store, tmp_path):
+def test_the_page_tells_rules_labels_and_decisions(store, tmp_path, no_figures):
     robustssl.report(store, tmp_path / "r", rule="cv+abstain")
     page = (tmp_path / "r" / "table.md").read_text()
     for title in ("How settings are chosen", "Gains in labels", "Decisions"):
@@ -143,7 +149,7 @@ def test_the_oracle_has_no_rank_anywhere(store, tmp_path):
     assert "nan was not run" not in page
 
 
-def test_transfer_is_chosen_on_some_datasets_and_ranked_on_others(store, tmp_path):
+def test_transfer_is_chosen_on_some_datasets_and_ranked_on_others(store, tmp_path, no_figures):
     file = tmp_path / "choices.json"
     made = choose(store, file, only=["dataset=toy:ten"])
     assert {choice.method for choice in made.made} == {"supervised_logistic", "self_training"}
@@ -156,7 +162,7 @@ def test_transfer_is_chosen_on_some_datasets_and_ranked_on_others(store, tmp_pat
         robustssl.report(store, tmp_path / "r", rule="transfer", choices=file)
 
 
-def test_the_command_line_speaks_of_rules(store, tmp_path):
+def test_the_command_line_speaks_of_rules(store, tmp_path, no_figures):
     runner = CliRunner()
     call = ["report", "--store", str(store), "--out", str(tmp_path / "r"), "--rule"]
     assert runner.invoke(app, [*call, "cv"]).exit_code == 0

@@ -7,8 +7,7 @@ from searched import noise, searched
 
 from robustssl.analysis.candidates import CELL
 from robustssl.analysis.decisions import (
-    advised,
-    always,
+    best_baseline,
     gains,
     over,
     protected_from,
@@ -17,9 +16,10 @@ from robustssl.analysis.decisions import (
     regrets,
     regrets_in_labels,
     sign_seen,
-    validated,
+    told,
 )
 from robustssl.analysis.density import ALIKE
+from robustssl.analysis.entrants import advised, always, entrants, validated
 from robustssl.analysis.interval import Interval
 from robustssl.analysis.selection import select
 from robustssl.errors import InputError
@@ -43,18 +43,22 @@ def chosen():
     return select(searched(scores, labels=(2, 4, 8), configurations=2, seeds=4), "cv")
 
 
+def follows(chosen, decisions):
+    return advised(always(chosen, "fixmatch"), always(chosen, "supervised_net"), decisions)
+
+
 def expected_regrets(entrants, chosen):
     table = over(regrets(entrants, chosen, ALIKE), ["entrant"])
     return {row.entrant: row.regret.estimate for row in table.itertuples()}
 
 
 def test_regret_is_what_an_entrant_loses_against_the_better_at_each_t(chosen):
-    entrants = {
+    found = {
         "always": always(chosen, "fixmatch"),
         "never": always(chosen, "supervised_net"),
         "folds": validated(chosen),
     }
-    found = expected_regrets(entrants, chosen)
+    found = expected_regrets(found, chosen)
     assert found["always"] == pytest.approx(0.5 * 0.1 + 0.25 * 0.3)  # at t = .5 and 1
     assert found["never"] == pytest.approx(0.25 * 0.1)  # at t = 0
     assert found["folds"] == pytest.approx(found["always"])
@@ -63,8 +67,8 @@ def test_regret_is_what_an_entrant_loses_against_the_better_at_each_t(chosen):
 def test_who_knows_t_regrets_nothing_and_advice_is_followed(chosen):
     advice = chosen[CELL].drop_duplicates().assign(use=lambda cells: cells.t == 0)
     wrong = advice.assign(use=~advice.use)
-    entrants = {name: advised(chosen, "fixmatch", x) for name, x in (("r", advice), ("w", wrong))}
-    found = expected_regrets(entrants, chosen)
+    both = {name: follows(chosen, x) for name, x in (("r", advice), ("w", wrong))}
+    found = expected_regrets(both, chosen)
     assert found["r"] == pytest.approx(0)
     assert found["w"] == pytest.approx(0.25 * 0.1 + 0.5 * 0.1 + 0.25 * 0.3)
 
@@ -72,8 +76,8 @@ def test_who_knows_t_regrets_nothing_and_advice_is_followed(chosen):
 def test_entrants_are_compared_on_the_cells_that_all_decided_on(chosen):
     some = chosen[CELL].drop_duplicates().assign(use=True)
     some = some[some.labels == 4]
-    entrants = {"some": advised(chosen, "fixmatch", some), "all": always(chosen, "fixmatch")}
-    table = regrets(entrants, chosen, ALIKE)
+    both = {"some": follows(chosen, some), "all": always(chosen, "fixmatch")}
+    table = regrets(both, chosen, ALIKE)
     assert {*table.labels} == {4}
     assert table.groupby("entrant").size().to_dict() == {"some": 4, "all": 4}
 
@@ -116,16 +120,79 @@ def test_what_saw_test_rows_is_no_entrant():
         always(marked, "fixmatch")
 
 
-def test_advice_must_be_whole_and_fit(chosen):
+def test_decisions_must_be_whole_and_fit(chosen):
     advice = chosen[CELL].drop_duplicates().assign(use=True)
-    with pytest.raises(InputError, match="say once"):
-        advised(chosen, "fixmatch", pd.concat([advice, advice]))
-    with pytest.raises(InputError, match="no advice"):
-        advised(chosen, "fixmatch", advice.assign(seed=advice.seed + 99))
-    with pytest.raises(InputError, match="must name one baseline"):
-        advised(chosen, "supervised_net", advice)
+    for wrong, sentence in (
+        (pd.concat([advice, advice]), "one decision for each"),
+        (advice.assign(seed=advice.seed + 99), "no decision is on"),
+        (advice.assign(use="False"), "must be True or False"),  # a text that is true in Python
+        (advice.assign(use=np.nan), "must be True or False"),
+        (advice.assign(use=1), "must be True or False"),
+        (advice[advice.t < 1], "from the lowest t of the records to the highest, 0 to 1"),
+        (advice[advice.t == 0.5], "from the lowest t"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            follows(chosen, wrong)
     with pytest.raises(InputError, match="unknown method"):
         always(chosen, "vat")
+
+
+def test_everybody_decides_and_advice_stands_beside(chosen):
+    found, said = entrants(chosen)
+    assert said == []
+    assert [*found] == [
+        *("always fixmatch", "always supervised_net"),
+        *("the best out of fold", "never: the best baseline out of fold"),
+        "always: the best method out of fold",
+    ]
+    cells = chosen[CELL].drop_duplicates()
+    some = cells[cells.seed < 2].assign(use=lambda cells: cells.t == 0, entrant="a seer")
+    advised_too, said = entrants(chosen, some)
+    assert {*advised_too} - {*found} == {
+        "fixmatch if a seer says so",
+        "the best method out of fold if a seer says so",
+    }
+    assert said == [
+        f"compared on {len(some)} of {len(cells)} cells (task, t and seed), at t = 0, 0.5, 1"
+    ]
+    assert {len(entrant) for entrant in advised_too.values()} == {len(some)}
+    every, one = told(advised_too, chosen, ALIKE)
+    assert every.entrant.iloc[0] == "fixmatch if a seer says so"
+    assert every.regret.iloc[0].estimate == pytest.approx(0)
+    assert len(one) == 3 * len(every)
+
+
+def test_an_entrant_that_lacks_a_cell_takes_it_from_nobody_else(chosen):
+    """Else a method that failed where it is weak would hide it for all."""
+    lacking = chosen[~((chosen.method == "fixmatch") & (chosen.t == 1) & (chosen.seed == 0))]
+    found, said = entrants(lacking.assign(cv_accuracy=np.nan).pipe(with_a_third))
+    assert said == ["always fixmatch: left out, it lacks cells that most have"]
+    assert {len(entrant) for entrant in found.values()} == {len(chosen) // 2}
+
+
+def with_a_third(chosen):
+    more = chosen[chosen.method == "supervised_net"]
+    return pd.concat([chosen, more.assign(method="vat", algorithm="vat", supervised=False)])
+
+
+def test_regrets_are_told_in_labels_where_they_are_known(chosen):
+    assert best_baseline(chosen) == "supervised_net"
+    every, one = told(entrants(chosen)[0], chosen, ALIKE)
+    rows = every.set_index("entrant")
+    assert rows.priced.to_dict() == dict.fromkeys(rows.index, 3)
+    middle = rows.worth["always supervised_net"]  # of .8, 1.7 and a number above 0
+    assert str(middle) == "more than 0.8 labels a class"
+    never = one[one.entrant == "always supervised_net"].set_index("labels")
+    table = regrets({"never": always(chosen, "supervised_net")}, chosen, ALIKE)
+    same = regrets_in_labels(table, chosen, "supervised_net", ALIKE).set_index("labels")
+    assert {n: str(x) for n, x in never.worth.items()} == {n: str(x) for n, x in same.worth.items()}
+    alone = chosen[chosen.labels == 4]
+    every, one = told(entrants(alone)[0], alone, ALIKE)
+    assert {*every.worth} == {None}
+    assert {*one.worth} == {None}
+    users = chosen[chosen.method == "fixmatch"]
+    assert best_baseline(users) is None
+    assert told(entrants(users)[0], users)[0].priced.tolist() == [0, 0, 0]
 
 
 def test_more_labels_show_more_harm_until_cross_validation_protects():

@@ -35,17 +35,19 @@ from robustssl.data import ViewedRows
 from robustssl.deep import DeepClassifier, frozen, mse_loss
 from robustssl.deep import together as fitting
 from robustssl.deep import train as training
-from robustssl.deep.batches import _indices
+from robustssl.deep.draws import row_numbers
+from robustssl.deep.inputs import Inputs, inputs_of
 from robustssl.deep.net import BatchNorm, Net, Whole
-from robustssl.deep.together import How, Inputs, Training, inputs_of
+from robustssl.deep.together import How, Training
 from robustssl.deep.train import train
 from robustssl.deep.types import Batch
 from robustssl.execution.groups import groups
-from robustssl.execution.worker import _Job, _prepare, run_group
+from robustssl.execution.jobs import Job, prepare_job
+from robustssl.execution.worker import run_group
 from robustssl.nets.ft_transformer import FTTransformer
 from robustssl.nets.mlp import MLP
 from robustssl.nets.wide_resnet import WideResNet
-from robustssl.records.record import NO_EXTRAS
+from robustssl.records.extras import NO_EXTRAS
 from robustssl.spec import parse
 from robustssl.splits import prepare
 
@@ -113,9 +115,15 @@ STEPS_OF = {
 }
 
 
+OF_OPTIONS = [
+    contracts.every_option_does_something,
+    contracts.every_searched_option_does_something,
+]
+
+
 @pytest.mark.parametrize("name", marked(DEEP, LONG))
 def test_every_algorithm_keeps_every_contract(name):
-    long = [contracts.does_not_collapse_on_consistent_rows, contracts.every_option_does_something]
+    long = [contracts.does_not_collapse_on_consistent_rows, *OF_OPTIONS]
     if name not in ("fixmatch", "scarf", "vat") and not EVERYTHING:
         long.append(contracts.is_not_worse_than_its_baseline)
     for contract in (c for c in contracts.ALGORITHM if c not in long):
@@ -140,8 +148,9 @@ def test_no_method_collapses(name):
 
 
 @pytest.mark.parametrize("name", marked(DEEP, set(DEEP) - {"supervised_net"}))
-def test_no_option_of_a_net_is_dead(name):
-    keeps(contracts.every_option_does_something, name)
+@pytest.mark.parametrize("contract", OF_OPTIONS)
+def test_no_option_of_a_net_is_dead(name, contract):
+    keeps(contract, name)
 
 
 class OneClass(PseudoLabel):
@@ -655,7 +664,7 @@ def test_models_of_other_shapes_share_no_stack():
 
 @pytest.mark.parametrize(("count", "size"), [(20, 8), (8, 8), (3, 8), (1, 4), (200, 3)])
 def test_a_batch_has_no_row_twice_if_there_are_enough(count, size):
-    drawn = _indices(count, size)(np.random.default_rng(0), 50)
+    drawn = row_numbers(count, size)(np.random.default_rng(0), 50)
     assert drawn.shape == (50, size)
     most = [np.bincount(batch, minlength=count).max() for batch in drawn]
     assert max(most) == -(-size // count)
@@ -918,9 +927,9 @@ def test_seconds_are_shared_and_seeds_too():
     start = time.perf_counter()
     found = [record for group in groups(cells) for record in run_group(group)]
     assert 0 < sum(r.seconds for r in found) < time.perf_counter() - start
-    jobs = [_Job([cell], {}) for cell in cells]
+    jobs = [Job([cell], {}) for cell in cells]
     for job in jobs:
-        _prepare(job, NO_EXTRAS)
+        prepare_job(job, NO_EXTRAS)
     assert len({job.model.random_state for job in jobs}) == 1
 
 

@@ -50,8 +50,11 @@ NOT_RUN = {
     r"robustssl run (quickstart|robust-digits|cifar-quick|reproduce-|leaderboard)": "minutes",
     r"robustssl site .*--store results/leaderboard": "half a minute",
     r"robustssl run (study|deep|my_study)\.yaml(?!.*--dry-run)": "minutes",
+    r"robustssl (run|decide) examples/selection\.yaml": "minutes",
+    r"robustssl report --store selection\.sqlite": "wants a study that was run",
     r"robustssl audit labeled\.csv unlabeled\.csv --target COLUMN": "wants files of yours",
     r"robustssl (submit|results validate)": "wants a study that was run",
+    r"robustssl report .*--choices": "wants a search on other tasks",
     r"robustssl import curve\.jsonl": "wants what a GPU wrote",
     r"python (benchmarks|examples|experiments)/": "minutes, or a GPU",
 }
@@ -138,7 +141,7 @@ def folder(tmp_path, store, monkeypatch, no_figures, in_process):
     for name in set(sys.modules) - before:  # modules of the page's own, which another may have too
         if str(getattr(sys.modules[name], "__file__", None)).startswith(str(tmp_path)):
             del sys.modules[name]
-    for cached in (registry.names, registry.find, registry._entry_points):
+    for cached in (registry.names, registry.find, registry.lookup.entry_points):
         cached.cache_clear()
 
 

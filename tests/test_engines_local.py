@@ -225,6 +225,27 @@ def test_control_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path, gate):
     assert count(store) == 6
 
 
+def test_control_c_while_rows_are_encoded_leaves_no_process(tmp_path, gate, monkeypatch):
+    """Before the first cell: the gate stays shut, and nothing is encoded."""
+    pytest.importorskip("torch")
+    monkeypatch.setenv("ROBUSTSSL_CACHE", str(tmp_path / "cache"))
+    data = f"toy:encoded_images[encoder=tiny:Gated[gate={gate.path}]]"
+    study = {"algorithms": "supervised_logistic", "environments": "label", "datasets": data}
+    file, store = tmp_path / "study.yaml", tmp_path / "s.sqlite"
+    file.write_text(yaml.safe_dump({**study, "seeds": 1}))
+    process = start(file, store)
+    wait_for(gate.arrived)
+    theirs = [*children(process.pid), *workers(process.pid)]
+    assert set(gate.arrived()) <= set(theirs)
+    os.killpg(process.pid, signal.SIGINT)
+    said, _ = process.communicate(timeout=LONG)
+    assert process.returncode == 130
+    assert "Finished cells are kept; run the same command to continue." in said
+    assert "Traceback" not in said
+    assert count(store) == 0
+    wait_for(lambda: not any(map(alive, theirs)))
+
+
 def test_a_script_without_a_main_guard_runs_once(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(

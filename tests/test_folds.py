@@ -14,14 +14,15 @@ from sklearn.neighbors import KNeighborsClassifier
 import robustssl
 from robustssl import Cell, InputError, Store, registry
 from robustssl.checks.submissions import submit
-from robustssl.execution import scores, worker
+from robustssl.execution import jobs, scores, worker
 from robustssl.execution.folds import LEAST_PROBABILITY, held_out
 from robustssl.execution.groups import groups
 from robustssl.execution.worker import run_group
 from robustssl.records.bits import bits_of, right_of
+from robustssl.records.extras import FOLDS, Extras
 from robustssl.records.files import export, read_records
 from robustssl.records.frame import scored
-from robustssl.records.record import CRITERIA, FOLDS, SCORES, Extras, Record
+from robustssl.records.record import CRITERIA, SCORES, Record
 from robustssl.splits import prepare
 from robustssl.studies.study import study as read_study
 
@@ -255,8 +256,8 @@ def test_scores_of_nets_out_of_fold_are_those_of_models_fitted_alone():
     params = (("batch", 8), ("precision", "fp64"), ("steps", 20))
     (group,) = groups(cells("fixmatch", ts=[0.0, 1.0], params=params))
     for record in run_group(group, Extras(criteria=True)):
-        job = worker._Job([record.cell], {})
-        worker._prepare(job, Extras(criteria=True))
+        job = jobs.Job([record.cell], {})
+        jobs.prepare_job(job, Extras(criteria=True))
         right = []
         for fold in job.folds:
             fold.model.fit(*fold.problem)
@@ -314,8 +315,8 @@ def test_a_sample_of_unlabeled_rows_has_both_kinds(monkeypatch):
 def test_rankme_and_agreement_of_nets_against_plain_numpy(name):
     params = (("batch", 8), ("precision", "fp64"), ("steps", 12), ("weak", 2.0))
     (record,) = run_group(cells(name, ts=[0.5], params=params), Extras(criteria=True))
-    job = worker._Job([record.cell], {})
-    worker._prepare(job, Extras())
+    job = jobs.Job([record.cell], {})
+    jobs.prepare_job(job, Extras())
     model = job.model.fit(*job.problem)
     X = job.split.X[job.split.y == -1]
     weights = model.model_.net.unpack(model.model_.params)

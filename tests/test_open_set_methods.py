@@ -15,7 +15,8 @@ from robustssl.algorithms.iomatch import IOMatch
 from robustssl.algorithms.openmatch import OpenMatch
 from robustssl.algorithms.scomatch import SCOMatch, logits_of
 from robustssl.algorithms.ssb import SSB
-from robustssl.deep.together import Inputs, Training
+from robustssl.deep.inputs import Inputs
+from robustssl.deep.together import Training
 from robustssl.deep.types import Batch
 
 SMALL = {"net": "mlp[width=8]", "batch": 8, "precision": "fp64", "random_state": 0}

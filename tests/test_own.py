@@ -10,6 +10,7 @@ import pytest
 import robustssl
 from robustssl import checks, registry
 from robustssl.environments import Environment
+from robustssl.studies import changes
 from robustssl.studies import study as studies
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -53,10 +54,10 @@ def test_the_examples_are_short():
 
 def test_one_more_algorithm_comes_with_its_baseline():
     mine = "own_algorithm:NeighbourVote[trust=0.9]"
-    study = studies.with_algorithms("quickstart", [mine, "tsvm"])
+    study = changes.with_algorithms("quickstart", [mine, "tsvm"])
     assert study.algorithms[-3:] == ["supervised_svm", mine, "tsvm"]
     assert len(study.algorithms) == len(set(study.algorithms)) == 8 + 3
-    assert studies.with_algorithms("quickstart", []) == studies.study("quickstart")
+    assert changes.with_algorithms("quickstart", []) == studies.study("quickstart")
 
 
 @pytest.fixture
@@ -66,7 +67,7 @@ def offered(monkeypatch):
         EntryPoint("vote", "own_algorithm:NeighbourVote", "robustssl.algorithms"),
         EntryPoint("tsvm", "own_algorithm:NeighbourVote", "robustssl.algorithms"),
     ]
-    caches = (registry.names, registry.find, registry._entry_points)
+    caches = (registry.names, registry.find, registry.lookup.entry_points)
     monkeypatch.setattr(
         "importlib.metadata.entry_points",
         lambda group: points if group == "robustssl.algorithms" else [],

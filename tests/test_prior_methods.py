@@ -8,7 +8,8 @@ from test_deep import is_a_plain_loop, rows
 from robustssl import registry
 from robustssl.algorithms import acr, cpg
 from robustssl.data import UNLABELED
-from robustssl.deep.together import Training, inputs_of
+from robustssl.deep.inputs import inputs_of
+from robustssl.deep.together import Training
 from robustssl.deep.train import train
 from robustssl.deep.types import Rows
 from robustssl.splits import prepare

@@ -27,8 +27,9 @@ from robustssl.algorithms.mtcf import otsu
 from robustssl.algorithms.scarf import SCARF
 from robustssl.cell import Cell
 from robustssl.cli import app
+from robustssl.deep.inputs import Inputs, inputs_of
 from robustssl.deep.net import Whole
-from robustssl.deep.together import Inputs, Training, inputs_of
+from robustssl.deep.together import Training
 from robustssl.deep.train import train
 from robustssl.deep.types import Batch
 from robustssl.execution.worker import run_group

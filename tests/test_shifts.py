@@ -20,7 +20,8 @@ from robustssl.execution.worker import run_group
 from robustssl.records.frame import frame_of, with_versions
 from robustssl.reports.folder import _omissions
 from robustssl.splits import prepare
-from robustssl.studies.study import each_pair, study
+from robustssl.studies.study import study
+from robustssl.studies.tasks import each_pair
 
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "experiments"))

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 import yaml
-from conftest import here
+from conftest import here, without_figures
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
@@ -64,7 +64,8 @@ def pages(store, place):
 
 @pytest.fixture(scope="module")
 def report(store, place):
-    reports.report(store, place / "report", rule="cv")
+    with without_figures():
+        reports.report(store, place / "report", rule="cv")
     return place / "report"
 
 

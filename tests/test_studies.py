@@ -16,6 +16,7 @@ from robustssl.execution.timing import in_order
 from robustssl.records import catalog
 from robustssl.records.record import Record
 from robustssl.spec import parse
+from robustssl.studies import changes
 from robustssl.studies import study as studies
 
 GOOD = {"algorithms": ["self_training"], "environments": "label", "datasets": ["iris"]}
@@ -184,14 +185,16 @@ def test_a_plan_counts_and_estimates_and_writes_nothing(tmp_path, small, monkeyp
     assert after.seconds == pytest.approx(12 * mean)
 
 
-def test_status_of_a_store_without_a_study(tmp_path, small):
+def test_status_of_a_store_without_a_study(tmp_path, small, in_process):
     store = tmp_path / "s.sqlite"
     robustssl.run(small, store, workers=1)
     got = robustssl.status(store)
     assert (got.cells, got.done, got.missing, got.failed) == (48, 48, 0, 0)
 
 
-def test_a_store_knows_its_studies_and_what_is_left_of_them(tmp_path, small, monkeypatch):
+def test_a_store_knows_its_studies_and_what_is_left_of_them(
+    tmp_path, small, monkeypatch, in_process
+):
     """Also of a larger one that was stopped, and however many other cells the store holds."""
     store = tmp_path / "s.sqlite"
     robustssl.run({**small, "seeds": [0, 1], "ts": [0, 1]}, store, workers=1)
@@ -283,7 +286,7 @@ def test_each_stands_for_every_ordered_pair_of_domains(tmp_path):
         small(environments="distribution[source=each]").cells()
 
 
-def test_a_file_that_has_changed_is_refused(tmp_path):
+def test_a_file_that_has_changed_is_refused(tmp_path, in_process):
     def write(sign):
         rows = [f"{sign * i},{i % 7},{'xy'[i % 2]}" for i in range(60)]
         (tmp_path / "mine.csv").write_text("\n".join(["a,b,kind", *rows]))
@@ -318,7 +321,7 @@ def test_what_cannot_be_run_is_left_out():
         small(exclude=[{"algorithm": "self_trainin"}])
 
 
-def test_long_groups_start_first_from_what_the_store_knows(small, tmp_path):
+def test_long_groups_start_first_from_what_the_store_knows(small, tmp_path, in_process):
     """Of what is not known, the order is that of the study, and it comes before all else."""
     place = tmp_path / "s.sqlite"
     robustssl.run({**small, "seeds": 1}, place, workers=1, progress=False)
@@ -360,18 +363,18 @@ def test_parts_that_cannot_be_are_told(document, words):
 
 
 def test_a_part_of_a_study_is_asked_for_by_names():
-    part = studies.narrowed("quickstart", ["dataset=wine", "dataset=iris", "algorithm=fixmatch"])
+    part = changes.narrowed("quickstart", ["dataset=wine", "dataset=iris", "algorithm=fixmatch"])
     assert {(method, task.dataset) for method, task in part.curves()} == {
         ("fixmatch", "iris"),
         ("fixmatch", "wine"),
     }
     assert set(part.cells()) < set(studies.study("quickstart").cells())
-    whole = studies.narrowed({"parts": ["quickstart"]}, ["environment=label", "dataset=wine"])
+    whole = changes.narrowed({"parts": ["quickstart"]}, ["environment=label", "dataset=wine"])
     assert {(task.environment, task.dataset) for _, task in whole.curves()} == {("label", "wine")}
     with pytest.raises(InputError, match="nothing that is dataset=letter"):
-        studies.narrowed("quickstart", ["dataset=letter"])
+        changes.narrowed("quickstart", ["dataset=letter"])
     with pytest.raises(InputError, match="cannot read 'wine'"):
-        studies.narrowed("quickstart", ["wine"])
+        changes.narrowed("quickstart", ["wine"])
 
 
 def test_the_leaderboard_has_43_algorithms_and_one_budget_for_each_kind_of_data():
@@ -406,10 +409,10 @@ def test_a_method_keeps_the_name_it_was_asked_by():
         assert (second.budget, second.family) == (None, "statistical")
         assert third.name == "vat[preset=paper]"
     own = studies.study({**asked, "environments": ["label"], "datasets": ["wine"]})
-    twice = studies.with_algorithms(own, ["fixmatch[threshold=0.8,budget=quick]"])
+    twice = changes.with_algorithms(own, ["fixmatch[threshold=0.8,budget=quick]"])
     assert len(twice.methods) == 3 + 1  # and the baseline; quick is what nets are anyway
 
 
 def test_more_algorithms_go_into_every_part():
-    whole = studies.with_algorithms({"parts": ["quickstart"]}, ["tsvm"])
+    whole = changes.with_algorithms({"parts": ["quickstart"]}, ["tsvm"])
     assert {method for method, *_ in whole.curves()} >= {"tsvm", "supervised_svm"}

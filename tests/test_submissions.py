@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 
 import pytest
 import yaml
@@ -11,7 +12,7 @@ from robustssl import InputError
 from robustssl.cell import cell_key
 from robustssl.checks.submissions import submit
 from robustssl.checks.validation import freeze, validate
-from robustssl.records.record import _sha256
+from robustssl.records.documents import sha256_of
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +56,7 @@ def altered(line, forge=True, **changes):
         inner[last] = value
     if forge:
         document.pop("sha256")
-        document["sha256"] = _sha256(document)
+        document["sha256"] = sha256_of(document)
     return json.dumps(document)
 
 
@@ -163,6 +164,87 @@ def test_old_code_is_refused_unless_the_submission_is_frozen(copy, correct, tmp_
     assert any("is of the versions (3, 3, 1), now (99, 3, 1)" in p for p in problems)
     (tmp_path / "study.yaml").write_text(yaml.safe_dump({**document, "cells": [{"methods": 3}]}))
     assert "cannot read the cells" in said(lines)[0]
+
+
+@pytest.fixture(scope="module")
+def search(tmp_path_factory):
+    top = tmp_path_factory.mktemp("search")
+    study = {
+        "algorithms": ["supervised_logistic", "label_spreading"],
+        "environments": "label",
+        "datasets": "iris",
+        "labels": 3,
+        "ts": [0, 1],
+        "seeds": 1,
+        "configurations": 3,
+        "cross_validate": True,
+    }
+    robustssl.run(study, top / "s.sqlite", workers=1, progress=False)
+    return submit(study, top / "s.sqlite", top / "results", "search")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"configuration": 2}, "say that their method is label_spreading, configuration 2, which"),
+        ({"configuration": None}, "say that their method is label_spreading, which is label_sprea"),
+        ({"configuration": -1}, "configurations have the numbers 0 to 9,999, got -1"),
+        ({"configuration": 10**9}, "configurations have the numbers 0 to 9,999, got 1000000000"),
+        ({"name": "supervised_logistic"}, "supervised_logistic, configuration 1, which is superv"),
+        ({"name": "nobody"}, "unknown algorithm 'nobody'"),
+        ({"baseline": "supervised_logistic"}, "with the baseline supervised_logistic, not superv"),
+        ({"supervised": True}, "with the supervised True, not False"),
+        ({"spec": "label_spreading"}, "with the spec label_spreading, not label_spreading["),
+    ],
+)
+def test_a_configuration_must_be_the_one_drawn_for_its_number(search, tmp_path, change, sentence):
+    lines = gzip.decompress((search / "records.jsonl.gz").read_bytes()).decode().splitlines()
+    document = yaml.safe_load((search / "study.yaml").read_text())
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(document))
+
+    def said(lines):
+        text = "".join(line + "\n" for line in lines)
+        (tmp_path / "records.jsonl.gz").write_bytes(gzip.compress(text.encode()))
+        return validate(tmp_path, sample=0)
+
+    assert said(lines) == []
+    tampered = []
+    for line in lines:
+        method = json.loads(line)["method"]
+        if (method["name"], method["configuration"]) == ("label_spreading", 1):
+            method = {k: v for k, v in {**method, **change}.items() if v is not None}
+            line = altered(line, method=method)
+        tampered.append(line)
+    problems = said(tampered)
+    assert any(problem.startswith("2 records of label_spreading[") for problem in problems)
+    assert any(sentence in problem for problem in problems)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "value"), [("cv_accuracy", 0.123), ("cv_log_loss", 0.9), ("bnm", 0.123)]
+)
+def test_criteria_by_which_settings_are_chosen_are_run_again(search, tmp_path, criterion, value):
+    """Else whoever has seen the test scores chooses by writing accuracies out of fold."""
+    shutil.copytree(search, tmp_path / "s")
+    assert validate(tmp_path / "s", sample=1000) == []
+    file = tmp_path / "s" / "records.jsonl.gz"
+    first, *others = gzip.decompress(file.read_bytes()).decode().splitlines()
+    forged = altered(first, **{f"scores__{criterion}": value})
+    file.write_bytes(gzip.compress("".join(f"{line}\n" for line in [forged, *others]).encode()))
+    (problem,) = validate(tmp_path / "s", sample=1000)
+    assert f"has the {criterion} {value}, and" in problem
+
+
+def test_of_older_versions_nobody_knows_what_was_drawn(search, correct, tmp_path):
+    shutil.copytree(search, tmp_path / "s")
+    freeze(tmp_path / "s", "abc")
+    correct("label_spreading", 99)
+    told = []
+    assert validate(tmp_path / "s", sample=0, tell=told.append) == []
+    assert told[1:] == [
+        "whether 4 records of other versions have the settings drawn for the numbers of their "
+        "configurations is not known"
+    ]
 
 
 def test_records_without_a_digest_are_refused(copy):

@@ -17,7 +17,7 @@ from robustssl.checks._gains import COLLAPSE
 from robustssl.checks._worlds import WORLDS
 from robustssl.deep import DeepClassifier
 from robustssl.deep import train as training
-from robustssl.deep.stack import _seeds
+from robustssl.deep.starts import seeds_of
 from robustssl.method import Preset
 
 ALGORITHMS = registry.names("algorithm")
@@ -116,9 +116,9 @@ def test_the_second_stage_learns_what_the_first_one_handed_over(monkeypatch):
 
 
 def test_a_stage_begins_with_a_fresh_net_and_the_last_with_that_of_the_baseline():
-    first, last = _seeds(7, 2)
+    first, last = seeds_of(7, 2)
     assert last == 7 != first
-    assert _seeds(7, 1) == [7]
+    assert seeds_of(7, 1) == [7]
     (model,) = twice(1, learning_rate=1e-12, ema=0.0)
     baseline = model._matched("supervised_net")
     X, y = rows(0)

@@ -20,7 +20,7 @@ from robustssl.checks.validation import validate
 from robustssl.cli import app
 from robustssl.method import Method
 from robustssl.records.files import pack
-from robustssl.studies.study import read_study
+from robustssl.studies.files import read_study
 from robustssl.studies.study import study as read
 
 MODULE = """

@@ -12,7 +12,7 @@ import torch
 from PIL import Image, ImageEnhance, ImageOps
 
 from robustssl.downloads.packages import Carrier
-from robustssl.views import images, texts, views_of
+from robustssl.views import _randaugment, images, texts, views_of
 from robustssl.views.images import ImageViews
 from robustssl.views.tables import TableViews
 from robustssl.views.vectors import VectorViews
@@ -30,14 +30,14 @@ def pixels():
 
 def operated(pixels, k, levels=LEVELS):
     """Operation number k of RandAugment, as bytes with the channels last."""
-    count = len(images._COLOURS) + len(images._SHAPES)
+    count = len(_randaugment._COLOURS) + len(_randaugment._SHAPES)
     which = torch.full((len(pixels),), (k + 0.5) / count)
-    found = images._operate(images.to_unit(torch.from_numpy(pixels)), which, levels, False)
+    found = _randaugment.operate(images.to_unit(torch.from_numpy(pixels)), which, levels, False)
     return (found.movedim(1, -1) * 255).numpy()
 
 
 def name_of(k):
-    return images._COLOURS[k].__name__.strip("_")
+    return _randaugment._COLOURS[k].__name__.strip("_")
 
 
 def pillow(name, picture, level):
@@ -57,7 +57,7 @@ def pillow(name, picture, level):
     return np.asarray(done[name]()).astype(float)
 
 
-@pytest.mark.parametrize("k", range(len(images._COLOURS)))
+@pytest.mark.parametrize("k", range(len(_randaugment._COLOURS)))
 def test_colours_are_changed_as_pillow_changes_them(pixels, k):
     name, found = name_of(k), operated(pixels, k)
     near = {"contrast": 2.5, "sharpness": 2.5}.get(name, 1.5)  # Pillow counts in whole numbers
@@ -69,7 +69,7 @@ def test_colours_are_changed_as_pillow_changes_them(pixels, k):
 
 
 def test_a_rotation_is_pillows(pixels):
-    found = operated(pixels, len(images._COLOURS))
+    found = operated(pixels, len(_randaugment._COLOURS))
     for ours, picture, level in zip(found, pixels, LEVELS, strict=True):
         angle = 30 * 0.9 * (2 * float(level) - 1)
         theirs = Image.fromarray(picture).rotate(
@@ -82,7 +82,7 @@ def test_a_rotation_is_pillows(pixels):
 @pytest.mark.parametrize(("place", "axis"), [(3, 2), (4, 1)])
 def test_a_shift_moves_the_picture(pixels, place, axis):
     level = torch.full((4,), 0.5 + 0.5 * (2 / 24) / (0.3 * 0.9))  # two pixels
-    found = operated(pixels, len(images._COLOURS) + place, level)
+    found = operated(pixels, len(_randaugment._COLOURS) + place, level)
     moved = np.roll(pixels.astype(float), -2, axis)
     inner = (slice(None), slice(3, -3), slice(3, -3))
     assert np.abs(found[inner] - moved[inner]).max() < 1
@@ -95,7 +95,7 @@ def test_a_shear_leaves_the_middle_and_moves_the_ends_apart(place, axis):
     stripes = np.zeros((1, 24, 24, 3), np.uint8)
     stripes[:, :, 11:13] = 255
     stripes = stripes if axis == 2 else stripes.swapaxes(1, 2).copy()
-    found = operated(stripes, len(images._COLOURS) + place, torch.tensor([0.99]))[0, ..., 0]
+    found = operated(stripes, len(_randaugment._COLOURS) + place, torch.tensor([0.99]))[0, ..., 0]
     found = (found if axis == 2 else found.T)[:, 4:-4]  # without the grey that comes in
     middle = (found * np.arange(16)).sum(1) / found.sum(1)
     steps = np.diff(middle)[4:-4]
@@ -105,7 +105,7 @@ def test_a_shear_leaves_the_middle_and_moves_the_ends_apart(place, axis):
 
 def test_every_operation_is_drawn_equally_often(pixels):
     which = torch.rand(7000, generator=torch.Generator().manual_seed(0))
-    count = len(images._COLOURS) + len(images._SHAPES)
+    count = len(_randaugment._COLOURS) + len(_randaugment._SHAPES)
     assert count == 14
     drawn = torch.bincount((which * count).long(), minlength=count)
     assert drawn.min() > 400

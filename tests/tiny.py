@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from gates import pass_gate
 from torch.nn.functional import conv2d
 
 from robustssl.encoders import Pretrained, chance
@@ -52,6 +53,17 @@ class Random(ImageEncoder):
     @staticmethod
     def encoded(images, weights):
         return conv2d(images, weights["a"], stride=2).relu().mean((2, 3))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gated(Means):
+    """Encodes when a test opens the gate."""
+
+    gate: str = "gate"
+
+    def encode(self, rows, digests, version):
+        pass_gate(self.gate)
+        return super().encode(rows, digests, version)
 
 
 @dataclass(frozen=True, kw_only=True)

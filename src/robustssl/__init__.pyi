@@ -1,6 +1,7 @@
 from robustssl.analysis.curve import Curve as Curve
 from robustssl.analysis.table import metrics as metrics
 from robustssl.audits import audit as audit
+from robustssl.audits import decide as decide
 from robustssl.audits import load_model as load_model
 from robustssl.cell import Cell as Cell
 from robustssl.data import Dataset as Dataset

@@ -11,7 +11,8 @@ from sklearn.pipeline import Pipeline
 from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.data import Pools, Split, ViewedRows
-from robustssl.encoders import Joined, Pretrained, digests_of
+from robustssl.encoders import Pretrained, digests_of
+from robustssl.encoders._joined import Joined
 from robustssl.encoders.none import Texts
 from robustssl.preprocessing import Matrix, preprocessing
 from robustssl.views.texts import VERSIONS, text_versions
@@ -99,8 +100,8 @@ class Prepared:
     def preprocessing(self) -> Pipeline:
         """The one preprocessing, fitted at t = 0."""
         data = self.pools.data
-        reference = self.environment.split(self.pools, 0.0).X
-        return preprocessing(reference, data.kind, data.encoder)
+        rows = self.environment.split(self.pools, 0.0).X
+        return preprocessing(rows, data.kind, data.encoder)
 
     def preprocess(self, X: Matrix) -> Matrix:
         """Rows as numbers; as they are where `split` scales on its own."""

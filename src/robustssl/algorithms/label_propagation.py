@@ -43,7 +43,8 @@ class LabelPropagation(EncodedClassifier):
         ),
     }
     version = 2
-    space: ClassVar[Space] = {"n_neighbors": Between(3, 50, log=True), "steps": (2, 5, 20, None)}
+    # gamma and steps act in a graph of all rows alone, which a search leaves out for its memory.
+    space: ClassVar[Space] = {"n_neighbors": Between(2, 100, log=True)}
 
     def _fit(self, X: Matrix, codes: Codes) -> Any:
         if self.n_neighbors is not None:

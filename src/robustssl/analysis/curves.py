@@ -68,12 +68,8 @@ class KeyedCurve:
 
     @property
     def task(self) -> Task:
-        labels = self.key["labels"]
-        return Task(
-            str(self.key["environment"]),
-            str(self.key["dataset"]),
-            None if labels is None else int(labels),
-        )
+        environment, dataset, labels = (self.key[name] for name in TASK[:3])
+        return Task(str(environment), str(dataset), None if labels is None else int(labels))
 
     @property
     def place(self) -> tuple[Any, ...]:

@@ -1,65 +1,18 @@
-"""Decisions: whether to use unlabeled rows at all, where t is not known.
-
-An entrant decides for each task, t and seed which model to take. It is a series of accuracies,
-by environment, dataset, labels, t and seed. Records of one rule (`select`) are what there is to
-decide among.
-"""
+"""Decisions: whether to use unlabeled rows at all, where t is not known; what entrants lose."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from robustssl.analysis.candidates import CELL, PLACE, expected, task_of
 from robustssl.analysis.density import BELIEF, Belief
+from robustssl.analysis.entrants import Entrant
 from robustssl.analysis.interval import IDENTICAL, Ties
+from robustssl.analysis.labels import median
 from robustssl.analysis.tasks import Part, over_tasks
 from robustssl.analysis.worth import learning_curve, priced, scores_by_seed
-from robustssl.errors import InputError, unknown
-
-Entrant = Any  # a pandas Series of accuracies, indexed by CELL
-
-
-def always(chosen: pd.DataFrame, method: str) -> Entrant:
-    """Uses one method, as a rule chose its settings, everywhere; of a baseline: never uses."""
-    _check_ranked(chosen)
-    if method not in {*chosen.method}:
-        raise unknown("method", method, chosen.method.unique())
-    return chosen[chosen.method == method].set_index(CELL).accuracy
-
-
-def validated(chosen: pd.DataFrame, *, supervised: bool | None = None) -> Entrant:
-    """Takes the method of the best accuracy out of fold, of those that use unlabeled rows, of the
-    supervised ones ("never use"), or of all (None); of equals a supervised one, then that of the
-    lower log-loss, then the first by name.
-    """
-    _check_ranked(chosen)
-    if "cv_accuracy" not in chosen or chosen.cv_accuracy.isna().any():
-        raise InputError("to take a method by its accuracy out of fold, all records need it")
-    rows = chosen.assign(first=-chosen.cv_accuracy.round(12), user=~chosen.supervised.eq(True))
-    if supervised is not None:
-        rows = rows[rows.user != supervised]
-    order = rows.sort_values(["first", "user", "cv_log_loss", "method"], kind="stable")
-    return order.drop_duplicates(CELL).set_index(CELL).accuracy.sort_index()
-
-
-def advised(chosen: pd.DataFrame, method: str, decisions: pd.DataFrame) -> Entrant:
-    """Follows advice: a table with the columns of a cell and `use`; the method where it says so,
-    else its baseline. Cells without advice are left out.
-    """
-    mine = chosen[chosen.method == method]
-    names = mine.baseline.dropna().unique()
-    if len(names) != 1:
-        raise InputError(f"to abstain from {method}, its records must name one baseline")
-    if decisions.duplicated(CELL).any() or decisions.use.isna().any():
-        raise InputError("advice must say once for each task, t and seed whether to use the rows")
-    use = decisions.set_index(CELL).use.astype(bool)
-    with_rows, without = always(chosen, method), always(chosen, str(names[0]))
-    cells = use.index.intersection(with_rows.index).intersection(without.index)
-    if cells.empty:
-        raise InputError(f"no advice is on a task, t and seed of {method} and its baseline")
-    return with_rows[cells].where(use[cells], without[cells]).rename("accuracy")
+from robustssl.errors import InputError
 
 
 def reference(chosen: pd.DataFrame) -> Entrant:
@@ -123,23 +76,57 @@ def over(
 def regrets_in_labels(
     table: pd.DataFrame,
     chosen: pd.DataFrame,
-    baseline: str,
+    baseline: str | None,
     belief: Belief = BELIEF,
     *,
     classes: Mapping[tuple[str, str], int] | None = None,
 ) -> pd.DataFrame:
     """How many further labels would buy back each entrant's regret on each task, by the learning
-    curve of one baseline; tasks where it is not known are left out.
+    curve of one baseline; tasks where it is not known are left out, all of them if there is none.
     """
     values, rows = scores_by_seed(chosen, belief), []
     for (entrant, *place), mine in table.groupby(["entrant", *PLACE], sort=False):
         environment, dataset, labels = place
-        curve = learning_curve(values, baseline, environment, dataset)
+        curve = learning_curve(values, str(baseline), environment, dataset)
         known = (classes or {}).get((environment, dataset))
         found = priced(mine.set_index("seed").regret, curve, labels, known)
         if found is not None:
             rows.append((entrant, *place, found))
     return pd.DataFrame(rows, columns=["entrant", *PLACE, "worth"])
+
+
+def told(
+    entrants: Mapping[str, Entrant], chosen: pd.DataFrame, belief: Belief = BELIEF
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """What each entrant loses, the least first: over tasks, and on each task. `regret` is in
+    accuracy (an Interval), `worth` in labels (Labels; over tasks the median; None where it is not
+    known), by the learning curve of the `best_baseline`. `tasks` counts tasks, `priced` those that
+    have a worth.
+    """
+    lost = regrets(entrants, chosen, belief)
+    prices = regrets_in_labels(lost, chosen, best_baseline(chosen, belief), belief)
+    known = prices.groupby("entrant").worth.agg(list).to_dict()
+    every = over(lost, ["entrant"])
+    every = every.assign(
+        worth=[median(known[name]) if name in known else None for name in every.entrant],
+        priced=[len(known.get(name, ())) for name in every.entrant],
+    )
+    every = every.iloc[np.argsort([value.estimate for value in every.regret], kind="stable")]
+    places = dict(zip(every.entrant, range(len(every)), strict=True))
+    one = over(lost, ["entrant", *PLACE]).merge(prices, "left", on=["entrant", *PLACE])
+    one["worth"] = one.worth.astype(object).where(one.worth.notna(), None)
+    return every, one.sort_values("entrant", key=lambda names: names.map(places), kind="stable")
+
+
+def best_baseline(chosen: pd.DataFrame, belief: Belief = BELIEF) -> str | None:
+    """Of the baselines with records on the most tasks the one of the best expected accuracy in the
+    mean over them; None if there is no baseline.
+    """
+    free = chosen[chosen.supervised.eq(True)]
+    if free.empty:
+        return None
+    means = scores_by_seed(free, belief).mean(axis=1).unstack("method")
+    return str(means.loc[:, means.count() == means.count().max()].mean().idxmax())
 
 
 def gains(chosen: pd.DataFrame, belief: Belief = BELIEF) -> pd.DataFrame:
@@ -202,8 +189,3 @@ def labels_to_see(harm: float, discordant: float, sure: float = 0.9) -> float:
     if not 0 < harm <= discordant <= 1:
         raise InputError("a harm that is to be seen is above 0, and at most the discordant rows")
     return float((ndtri(sure) / harm) ** 2 * (discordant - harm**2))
-
-
-def _check_ranked(chosen: pd.DataFrame) -> None:
-    if not chosen.ranked.all():
-        raise InputError("what the oracle chose is a mark, and no entrant: it saw test rows")

@@ -38,13 +38,11 @@ def usable(found: Sequence[KeyedCurve], convention: str = "definition") -> list[
     """The curves whose grid allows the metrics; those over the points need no t = 1."""
     kept = []
     for curve in found:
-        lacking = [f"t = {end}" for end in (0, 1) if end not in curve.ts]
+        lacking, name = [f"t = {end}" for end in (0, 1) if end not in curve.ts], label_of(curve.key)
         if lacking == ["t = 1"] and convention == "published" and len(curve.ts) > 1:
-            warnings.warn(
-                f"{label_of(curve.key)}: lacks t = 1; over the points it has", stacklevel=3
-            )
+            warnings.warn(f"{name}: lacks t = 1; over the points it has", stacklevel=3)
         elif lacking:
-            warnings.warn(f"{label_of(curve.key)}: left out, it lacks {lacking[0]}", stacklevel=3)
+            warnings.warn(f"{name}: left out, it lacks {lacking[0]}", stacklevel=3)
             continue
         kept.append(curve)
     if not kept:

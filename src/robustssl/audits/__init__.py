@@ -3,6 +3,7 @@ help or harm, and what to use.
 """
 
 from robustssl.audits.audit import Audit, audit
+from robustssl.audits.deciding import decide
 from robustssl.audits.inspection import inspect
 from robustssl.audits.model import Model
 from robustssl.audits.model_file import load_model, save_model
@@ -14,6 +15,7 @@ __all__ = [
     "Model",
     "Pair",
     "audit",
+    "decide",
     "images_of",
     "inspect",
     "load_model",

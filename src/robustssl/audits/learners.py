@@ -68,6 +68,14 @@ def around(learner: Any) -> Any:
     return SelfTrainingClassifier(estimator_of(learner), max_iter=ROUNDS)
 
 
+def found_by(fitted: Any) -> Any:
+    """Of a search what it found, also inside of self-training: a search cannot be saved."""
+    if isinstance(fitted, SelfTrainingClassifier):
+        fitted.estimator_ = found_by(fitted.estimator_)
+        fitted.estimator = fitted.estimator_
+    return getattr(fitted, "best_estimator_", fitted)
+
+
 def own_model(model: Any) -> dict[str, Any]:
     """An estimator of the user's own by a short name; `module:Class` is imported and made."""
     if isinstance(model, str):

@@ -12,7 +12,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from robustssl.audits.learners import estimator_of
+from robustssl.audits.learners import estimator_of, found_by
 from robustssl.audits.rows import is_number, texts_of
 from robustssl.classifier import to_rows
 from robustssl.data import UNLABELED, Kind
@@ -57,8 +57,7 @@ class Model(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if unlabeled is not None:
             rows = np.concatenate([rows, self.encode(unlabeled)])
             codes = np.append(codes, np.full(len(rows) - len(codes), UNLABELED))
-        fitted = estimator_of(self.algorithm).fit(rows, codes)
-        self.estimator_ = getattr(fitted, "best_estimator_", fitted)  # of a search, what it found
+        self.estimator_ = found_by(estimator_of(self.algorithm).fit(rows, codes))
         return self
 
     def encode(self, rows: Any) -> npt.NDArray[np.float64]:

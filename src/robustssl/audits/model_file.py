@@ -30,6 +30,7 @@ _PARTS = {
     *map(_name, (Model, column_of, Blocks, Encoded, OneScale, flat_pixels)),
     "robustssl.encoders.pixels._flat",
     "numpy.dtype",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn.tree._tree.Tree",
     "xgboost.core.Booster",
     "xgboost.sklearn.XGBClassifier",

@@ -1,4 +1,4 @@
-"""The contract that no option of an algorithm is dead."""
+"""The contracts that no option of an algorithm is dead, and none that is searched."""
 
 import warnings
 from collections.abc import Iterator
@@ -8,10 +8,13 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from robustssl import registry
 from robustssl.checks._contracts import require
 from robustssl.checks._learner import Learner, estimator
 from robustssl.checks._toys import ToyData, blobs, moons
 from robustssl.data import UNLABELED
+from robustssl.registry.searches import value_at
+from robustssl.spec import parse
 from robustssl.views import VIEWS
 
 WHERE = ("device", "precision", "random_state")  # say where a model is fitted, not how
@@ -21,6 +24,7 @@ OTHERS: dict[type, tuple[Any, ...]] = {
     int: (1, 2, 3, 5, 50),
     float: (0.0, 0.1, 0.5, 0.9, 2.0, 10.0, 1e-9),
 }
+PLACES = (0.0, 0.999, 0.5, 0.25, 0.75)  # of a space at which values are tried, both ends first
 
 Values = tuple[tuple[str, Any], ...]
 
@@ -31,6 +35,39 @@ def every_option_does_something(learner: Learner) -> None:
     """
     dead = [name for name in _options(learner.spec) if not is_alive(learner.spec, name)]
     require(not dead, f"options that change nothing: {', '.join(dead)}")
+
+
+def every_searched_option_does_something(learner: Learner) -> None:
+    """Two values that a search may draw for an option, perhaps together with a value that it may
+    draw for another one, give different probabilities on some data.
+    """
+    dead = [name for name in _searched(learner.spec) if not is_worth_a_search(learner.spec, name)]
+    require(not dead, f"options whose searched values all do the same: {', '.join(dead)}")
+
+
+def is_worth_a_search(spec: str, option: str) -> bool:
+    """Whether two values of the option's space change what the algorithm answers."""
+    searched = _searched(spec)
+    first, *others = searched.pop(option)
+    contexts: list[Values] = [(), *(((name, x),) for name in searched for x in searched[name])]
+    return any(
+        _differ(spec, (*context, (option, first)), (*context, (option, value)), data)
+        for context in contexts
+        for data in range(len(_datasets()))
+        for value in others
+    )
+
+
+def _searched(spec: str) -> dict[str, list[Any]]:
+    """The options that a search sets, since the spec does not, and some values that it draws."""
+    name, given = parse(spec)
+    usual = estimator(spec, 0).get_params()
+    usual |= SHORT if registry.about("algorithm", name).family == "deep" else {}
+    return {
+        option: list(dict.fromkeys(value_at(values, usual[option], place) for place in PLACES))
+        for option, values in registry.about("algorithm", name).space.items()
+        if option not in given
+    }
 
 
 def is_alive(spec: str, option: str) -> bool:

@@ -15,7 +15,10 @@ from robustssl.checks._gains import (
     is_not_worse_than_its_baseline,
 )
 from robustssl.checks._learner import Learner, estimator
-from robustssl.checks._options import every_option_does_something
+from robustssl.checks._options import (
+    every_option_does_something,
+    every_searched_option_does_something,
+)
 from robustssl.checks._toys import blobs, odd_cases
 from robustssl.data import UNLABELED
 
@@ -134,7 +137,7 @@ def its_unlabeled_loss_has_a_gradient(learner: Learner) -> None:
 
 def unlabeled_gradient(model: Any) -> float:
     """The largest norm of the gradient of the unlabeled loss during training."""
-    from robustssl.deep.together import unlabeled_gradients
+    from robustssl.checks._gradients import unlabeled_gradients
 
     X, y, _, _ = blobs(0)
     model.set_params(net="mlp[width=16]")
@@ -152,6 +155,7 @@ ALGORITHM: tuple[Callable[[Learner], str | None], ...] = (
     is_not_worse_than_its_baseline,
     does_not_collapse_on_consistent_rows,
     every_option_does_something,
+    every_searched_option_does_something,
 )
 
 

@@ -1,9 +1,10 @@
-"""Whether a submission holds what its study asks for: every cell once, of the right versions, on
-the right rows.
+"""Whether a submission holds what its study asks for: every cell once, of the right versions and
+settings, on the right rows.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from typing import Any
 
 from robustssl import registry
@@ -11,7 +12,9 @@ from robustssl.cell import Cell
 from robustssl.checks.submissions import Submission
 from robustssl.errors import InputError
 from robustssl.execution.groups import fit_of
+from robustssl.method import Method
 from robustssl.records.record import Record
+from robustssl.registry.searches import configuration
 from robustssl.splits import prepare
 
 
@@ -64,6 +67,33 @@ def outdated(found: Submission) -> Iterator[str]:
         then, now = tuple(record.versions), registry.versions(record.cell)
         if then != now:
             yield f"{record.cell} is of the versions {then}, now {now}: run it again"
+
+
+def other_methods(records: Sequence[Record]) -> Iterator[str]:
+    """Records that describe another method than theirs; in a search, that have another setting than
+    the one drawn for their number. Of versions that are not present ones this is not known.
+    """
+    counts = Counter((record.method, record.cell.spec) for record in records if record.method)
+    for (said, spec), count in counts.items():
+        number = "" if said.configuration is None else f", configuration {said.configuration}"
+        whose = f"{count} records of {spec} say that their method is {said.name}{number}"
+        try:
+            known = _known(said)
+        except InputError as error:
+            yield f"{whose}: {error}"
+            continue
+        if known.spec != spec:
+            yield f"{whose}, which is {known.spec}"
+        for name in (field.name for field in fields(Method)):
+            if getattr(said, name) != getattr(known, name):
+                yield f"{whose}, with the {name} {getattr(said, name)}, not {getattr(known, name)}"
+
+
+def _known(said: Method) -> Method:
+    """The method that a name, a budget and the number of a configuration stand for."""
+    if said.configuration is None:
+        return registry.describe(said.name, said.budget)
+    return configuration(said.name, said.budget, said.configuration)
 
 
 def other_splits(records: Sequence[Record]) -> Iterator[str]:

@@ -24,7 +24,8 @@ from robustssl.records.places import shown
 from robustssl.records.record import UNREADABLE, Record
 from robustssl.records.store import Store
 from robustssl.spec import parse
-from robustssl.studies.study import Study, read_study, study
+from robustssl.studies.files import read_study
+from robustssl.studies.study import Study, study
 
 _RECORDS = "records.jsonl.gz"
 

@@ -16,6 +16,7 @@ from robustssl.checks.completeness import (
     incomplete,
     is_current,
     mixed_versions,
+    other_methods,
     other_splits,
     outdated,
 )
@@ -26,7 +27,7 @@ from robustssl.execution.engines.processes import clean_start
 from robustssl.execution.provenance import provenance
 from robustssl.registry.trust import Trust, module_of, trusting
 from robustssl.splits import prepare
-from robustssl.studies.study import read_study
+from robustssl.studies.files import read_study
 
 
 def freeze(folder: str | Path, commit: str | None = None, trust: Sequence[str] = ()) -> None:
@@ -142,6 +143,15 @@ def _problems(
             f"frozen at {found.frozen}: {len(current):,} of {len(found.records):,} records are of "
             "the present versions"
         )
+        searched = sum(
+            1 for r in found.records if r.method and r.method.configuration and not is_current(r)
+        )
+        if searched:
+            tell(
+                f"whether {searched:,} records of other versions have the settings drawn for the "
+                "numbers of their configurations is not known"
+            )
+    yield from other_methods(current)
     yield from not_repeated(current, sample, chance)
 
 

@@ -1,4 +1,4 @@
-"""The command that audits a user's own data."""
+"""Commands that ask whether unlabeled rows are worth using: of a user's data, and of a study."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from robustssl.cli._print import err, say, warn
+from robustssl.cli._print import err, notes, say, warn
 
 STATUS = {"yes": 0, "no": 3, "cannot tell": 4}
 
@@ -111,3 +111,34 @@ def _write(found: dict[str, Any], path: Path) -> None:
         print(text)
     else:
         path.write_text(text + "\n", encoding="utf-8")
+
+
+def decide(
+    study: Annotated[str, typer.Argument(help="Name of a built-in study, or a YAML file.")],
+    file: Annotated[Path, typer.Option("--out", "-o", help="File to write.")] = Path(
+        "decisions.csv"
+    ),
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Decide on a part of the study, such as dataset=wine; repeatable."),
+    ] = None,
+    t: Annotated[
+        list[float] | None,
+        typer.Option(help="Decide at this t; repeatable. By default at three t of the study."),
+    ] = None,
+    seeds: Annotated[int, typer.Option(help="With how many seeds of the study.")] = 2,
+) -> None:
+    """Decide whether to use the unlabeled rows of a study's tables.
+
+    An audit decides, and adversarial validation, from labeled and unlabeled rows alone. `robustssl
+    report --decisions` tells what they lose. An audit takes up to a minute or two; you can stop at
+    any time, and the same command continues. It imports the modules that the study names.
+    """
+    from robustssl import audits
+    from robustssl.studies.changes import narrowed
+
+    with notes():
+        made = audits.decide(narrowed(study, only or ()), file, ts=t or (), seeds=seeds)
+    for name, mine in made.groupby("entrant", sort=False):
+        say(f"{name}: use the rows in {mine.use.sum()} of {len(mine)} cases")
+    say(f"Written to {file}. Next: `robustssl report --store STORE --decisions {file}`.")

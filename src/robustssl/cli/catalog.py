@@ -26,8 +26,7 @@ def list_(
 ) -> None:
     """List all algorithms, environments, datasets, encoders or studies."""
     from robustssl import registry
-    from robustssl.studies.named import named
-    from robustssl.studies.study import read_study
+    from robustssl.studies.files import named, read_study
 
     if kind is Kind.studies:
         rows: list[dict[str, Any]] = [

@@ -52,6 +52,10 @@ def report(
         Path | None,
         typer.Option(help="File of the rule transfer, written by `robustssl choose`."),
     ] = None,
+    decisions: Annotated[
+        Path | None,
+        typer.Option(help="File of entrants that decide, written by `robustssl decide`."),
+    ] = None,
 ) -> None:
     """Write tables and figures of the results in a store.
 
@@ -71,6 +75,7 @@ def report(
         only=only or (),
         rule=rule,
         choices=choices,
+        decisions=decisions,
     )
     say("Tables:", *(f for f in files if f.suffix in (".md", ".csv", ".json", ".tex")))
     say("Figures (also as .svg and .pdf):", *(f for f in files if f.suffix == ".png"))
@@ -107,6 +112,10 @@ def site(
         Path | None,
         typer.Option(help="File of the rule transfer, written by `robustssl choose`."),
     ] = None,
+    decisions: Annotated[
+        Path | None,
+        typer.Option(help="File of entrants that decide, written by `robustssl decide`."),
+    ] = None,
 ) -> None:
     """Build a website of the results in a store.
 
@@ -116,7 +125,8 @@ def site(
     """
     from robustssl import sites
 
-    say(f"Open {sites.site(store, folder, choices=choices)} in a browser.")
+    page = sites.site(store, folder, choices=choices, decisions=decisions)
+    say(f"Open {page} in a browser.")
 
 
 def serve(

@@ -28,7 +28,7 @@ def submit(
     your own that the study names. Every cell must have succeeded.
     """
     from robustssl.checks.submissions import submit
-    from robustssl.studies.study import read_study
+    from robustssl.studies.files import read_study
 
     place = submit(study, store, folder, name)
     said = read_study(place / "study.yaml")

@@ -88,17 +88,17 @@ def run(
     from robustssl.execution import plan as plans
     from robustssl.execution import run as runs
     from robustssl.registry.trust import module_of, trusting
-    from robustssl.studies import study as studies
+    from robustssl.studies import changes
 
     if dry_run:
         named = [module_of(name) for name in algorithm or () if ":" in name]
         with trusting([*(trust or ()), *named]):
-            asked = studies.with_algorithms(studies.narrowed(study, only or ()), algorithm or ())
+            asked = changes.with_algorithms(changes.narrowed(study, only or ()), algorithm or ())
             with notes():
                 found = plans.plan(asked, store, workers=workers, retry=retry)
             _print_plan(found)
         return
-    asked = studies.with_algorithms(studies.narrowed(study, only or ()), algorithm or ())
+    asked = changes.with_algorithms(changes.narrowed(study, only or ()), algorithm or ())
     try:
         with notes():
             result = runs.run(

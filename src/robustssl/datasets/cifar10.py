@@ -1,16 +1,15 @@
 """CIFAR-10 (A. Krizhevsky, 2009)."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 from PIL import Image
 
 from robustssl.data import Dataset
+from robustssl.datasets._first import first_rows
 from robustssl.downloads.cache import Arrays, Source
 from robustssl.downloads.packages import Carrier
 from robustssl.downloads.sources import fetch_images, openml_images
-from robustssl.errors import InputError
 
 version = 1
 kind = "image"
@@ -47,18 +46,4 @@ def load(encoder: str = "pixels", rows: int | None = None) -> Dataset:
     source = Source(f"the package {_CARRIER.package}", _carried)
     owner, licence = "A. Krizhevsky, V. Nair and G. Hinton", "not stated"
     data = fetch_images("cifar10", openml, source, owner=owner, licence=licence, encoder=encoder)
-    return data if rows is None else _first(data, rows)
-
-
-def _first(data: Dataset, count: int) -> Dataset:
-    """The first rows of a dataset, equally many of each class."""
-    classes, sizes = np.unique(data.y, return_counts=True)
-    each, rest = divmod(count, len(classes))
-    if rest or not 0 < each <= sizes.min():
-        raise InputError(
-            f"rows must be a multiple of the {len(classes)} classes of {data.name}, and at most "
-            f"{sizes.min() * len(classes)}, got {count}"
-        )
-    rows = np.sort(np.concatenate([np.flatnonzero(data.y == k)[:each] for k in classes]))
-    domain = None if data.domain is None else data.domain[rows]
-    return replace(data, X=data.X[rows], y=data.y[rows], domain=domain)
+    return data if rows is None else first_rows(data, rows)

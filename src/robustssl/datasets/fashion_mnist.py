@@ -5,6 +5,7 @@ import json
 import numpy as np
 
 from robustssl.data import Dataset
+from robustssl.datasets._first import first_rows
 from robustssl.downloads.cache import Arrays, Source
 from robustssl.downloads.packages import Carrier
 from robustssl.downloads.sources import fetch_images
@@ -37,7 +38,12 @@ def _carried() -> Arrays:
     }
 
 
-def load(encoder: str = "pixels") -> Dataset:
-    """70,000 grey pictures of 10 kinds of clothes, 28 x 28 pixels."""
+def load(encoder: str = "pixels", rows: int | None = None) -> Dataset:
+    """70,000 grey pictures of 10 kinds of clothes, 28 x 28 pixels.
+
+    encoder: what makes vectors of the images. rows: the first so many, equally many of each class.
+    """
     source = Source(f"the package {_CARRIER.package}", _carried)
-    return fetch_images("fashion_mnist", source, owner="Zalando SE", licence="MIT", encoder=encoder)
+    about = {"owner": "Zalando SE", "licence": "MIT"}
+    data = fetch_images("fashion_mnist", source, encoder=encoder, **about)
+    return data if rows is None else first_rows(data, rows)

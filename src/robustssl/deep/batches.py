@@ -7,7 +7,7 @@ model sees the same batches on every device.
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,32 +15,14 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from robustssl.data import ViewedRows
+from robustssl.deep.draws import Draw, draws_of
+from robustssl.deep.inputs import Problem
 from robustssl.views import LABELED_VIEWS, VIEWS, Views
 from robustssl.views.vectors import VectorViews
 
 BLOCK = 50  # steps whose rows are drawn at once; the same for all methods
 NUMBERS = 2**21  # about how many are drawn at once
 ROWS = ("labeled", "unlabeled")
-
-Draw = Callable[[np.random.Generator, int], npt.NDArray[Any]]
-
-
-@dataclass(frozen=True)
-class Problem:
-    """The rows that one model is trained on, and the seed of its random numbers."""
-
-    X: npt.NDArray[Any] | ViewedRows
-    codes: npt.NDArray[np.intp]
-    unlabeled: npt.NDArray[Any] | ViewedRows
-    seed: int
-
-
-def start(build: Callable[[], torch.nn.Module], seed: int) -> torch.nn.Module:
-    """A net initialised from a seed; torch's global generator is left unchanged."""
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(seed)
-        return build()
 
 
 class Batches:
@@ -64,7 +46,7 @@ class Batches:
         self.y = self._stack([p.codes for p in problems], room[0]).long()
         self.labels = torch.tensor([len(p.X) for p in problems], device=self.device)
         self.counts = torch.tensor([len(p.unlabeled) for p in problems], device=self.device)
-        self._draws = [_draws(p, views, sizes, asked, noise) for p in problems]
+        self._draws = [draws_of(p, views, sizes, asked, noise) for p in problems]
         names = list(self._draws[0])
         self._chance = [
             {name: np.random.default_rng([p.seed, k]) for k, name in enumerate(names)}
@@ -205,42 +187,3 @@ class Batches:
 def _rows(stacked: Tensor, index: Tensor) -> Tensor:
     """The rows of each model at its own indices."""
     return stacked[torch.arange(len(stacked), device=stacked.device)[:, None], index]
-
-
-def _draws(
-    problem: Problem,
-    views: Views,
-    sizes: tuple[int, int],
-    asked: Sequence[str],
-    noise: Draw | None,
-) -> dict[str, Draw]:
-    """The functions that draw for a model; each takes a generator and a number of steps."""
-    labeled, unlabeled = sizes
-
-    def view(size: int, strength: Any) -> Draw:
-        return lambda rng, steps: views.draw(rng, (steps, size), strength)
-
-    draws = {"labeled": _indices(len(problem.X), labeled), "x": view(labeled, "weak")}
-    if set(asked) - LABELED_VIEWS:
-        draws["unlabeled"] = _indices(len(problem.unlabeled), unlabeled)
-    for name in asked:
-        draws[name] = view(labeled if name in LABELED_VIEWS else unlabeled, VIEWS[name])
-    if noise is not None:
-        draws["noise"] = noise
-    return draws
-
-
-def _indices(count: int, size: int) -> Draw:
-    """Draws row numbers in epochs: each is a new random order, cut into batches, and its rest is
-    dropped. So no row is twice in a batch, unless there are fewer rows than a batch needs.
-    """
-    whole = -(-size // count)  # how often a batch goes through all rows
-    batches = max(1, count // size)
-
-    def draw(rng: np.random.Generator, steps: int) -> npt.NDArray[np.int64]:
-        epochs = -(-steps // batches)
-        orders = rng.permuted(np.tile(np.arange(count), (epochs * whole, 1)), axis=1)
-        used = orders.reshape(epochs, -1)[:, : batches * size]
-        return used.reshape(-1, size)[:steps]
-
-    return draw

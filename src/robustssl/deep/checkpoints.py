@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from robustssl.data import digest
-from robustssl.deep.batches import Problem
+from robustssl.deep.inputs import Problem
 from robustssl.deep.stack import Stack
 
 

@@ -16,12 +16,12 @@ from torch.nn.functional import cross_entropy
 from robustssl import registry
 from robustssl.classifier import Codes, EncodedClassifier, Matrix
 from robustssl.data import UNLABELED, ViewedRows
-from robustssl.deep.batches import Problem
 from robustssl.deep.budgets import BUDGETS
 from robustssl.deep.device import Precision, device_of
+from robustssl.deep.inputs import Problem, inputs_of
 from robustssl.deep.net import Net
 from robustssl.deep.reading import are_texts, as_read, token_ids
-from robustssl.deep.together import How, fit_together, inputs_of
+from robustssl.deep.together import How, fit_together
 from robustssl.deep.train import Mode
 from robustssl.deep.trained import Trained
 from robustssl.deep.types import Batch, Loss, Rows, Shape, State

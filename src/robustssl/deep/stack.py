@@ -11,9 +11,11 @@ from torch.func import vmap
 from torch.utils._pytree import tree_map
 
 from robustssl.deep import optimizers
-from robustssl.deep.batches import Batches, Problem, start
+from robustssl.deep.batches import Batches
 from robustssl.deep.device import PRECISIONS, device_of, precision_of
+from robustssl.deep.inputs import Problem
 from robustssl.deep.net import Net
+from robustssl.deep.starts import same_constants, seeds_of, start
 from robustssl.deep.trained import Trained
 from robustssl.deep.types import Batch, Rows, Shape, State
 from robustssl.errors import InputError
@@ -42,10 +44,10 @@ class Stack:
         torch.backends.cudnn.benchmark = True  # shapes never change
         stages = [
             [start(build, seed) for seed in seeds]
-            for seeds in zip(*(_seeds(p.seed, len(model.stages)) for p in problems), strict=True)
+            for seeds in zip(*(seeds_of(p.seed, len(model.stages)) for p in problems), strict=True)
         ]
         nets = stages[0]
-        if not _same_constants([net for fresh in stages for net in fresh]):
+        if not same_constants([net for fresh in stages for net in fresh]):
             raise InputError(
                 f"{type(nets[0]).__name__} has buffers or frozen parameters that depend on the "
                 "seed, and models that are trained together share them: give the net "
@@ -105,7 +107,7 @@ class Stack:
         others = {**other.tensors(), **other.batches.tensors()}
         if [x.shape for x in mine.values()] != [x.shape for x in others.values()]:
             return False
-        if not _same_constants([self.net.module, other.net.module]):
+        if not same_constants([self.net.module, other.net.module]):
             return False
         for name, tensor in mine.items():
             tensor.copy_(others[name])
@@ -286,21 +288,3 @@ class Stack:
                 yield self.net.prepare(self.batches.views.plain(part)).to(params.dtype)
 
         return self.net.statistics(params, batches) if self.net.has_statistics else {}
-
-
-def _seeds(seed: int, stages: int) -> list[int]:
-    """The seed of the fresh net of each stage. The last one begins like the net of the baseline."""
-    earlier = [
-        np.random.SeedSequence([seed, stage]).generate_state(1)[0] for stage in range(1, stages)
-    ]
-    return [*map(int, earlier), seed]
-
-
-def _same_constants(nets: Sequence[nn.Module]) -> bool:
-    """Whether what is not trained is the same in all nets: a stack shares it."""
-
-    def constants(net: nn.Module) -> list[Tensor]:
-        return [*net.buffers(), *(p for p in net.parameters() if not p.requires_grad)]
-
-    first = constants(nets[0])
-    return all(all(map(torch.equal, first, constants(net))) for net in nets[1:])

@@ -6,16 +6,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import torch
 
 from robustssl import registry
 from robustssl.classifier import Codes, Matrix, labeled_part
-from robustssl.data import ViewedRows
-from robustssl.deep.batches import Problem
 from robustssl.deep.checkpoints import UnreadableError, checkpoint_file, remove, save
 from robustssl.deep.device import precision_of
+from robustssl.deep.inputs import Inputs, Problem, inputs_of
 from robustssl.deep.net import Headed, Whole
 from robustssl.deep.stack import Stack
 from robustssl.deep.train import Mode, take_steps, train
@@ -103,24 +101,6 @@ def _check_alike(models: Sequence[Any]) -> None:
 
     if any(options(model) != options(models[0]) for model in models):
         raise InputError("models that are fitted together must be equal but for random_state")
-
-
-@dataclass(frozen=True)
-class Inputs:
-    """The form and the shape of rows, how many views come with each, weak and strong, and how many
-    columns each encoder has, if there are several.
-    """
-
-    form: Form
-    shape: tuple[int, ...]
-    views: tuple[int, int] = (0, 0)
-    blocks: tuple[int, ...] = ()
-
-
-def inputs_of(rows: Any) -> Inputs:
-    if isinstance(rows, ViewedRows):
-        return Inputs("vectors", rows.shape[1:], (rows.weak, rows.strong), rows.blocks)
-    return Inputs("image" if rows.ndim == 4 else "table", rows.shape[1:])
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,21 +195,3 @@ class Training:
     def _checkpoint(self, problems: Sequence[Problem]) -> Path | None:
         folder = self.how.checkpoints
         return None if folder is None else checkpoint_file(folder, self.model, problems)
-
-
-def unlabeled_gradients(model: Any, X: Matrix, y: Codes, count: int = 20) -> list[float]:
-    """Norms of the gradient of the unlabeled loss, at `count` steps from the first to the last."""
-    rows, codes = model._encode(X, y)
-    training = Training(model, inputs_of(rows), len(model.classes_))
-    stack = training.stack([model._problem(rows, codes)])
-    measured = set(np.linspace(0, stack.steps - 1, count).astype(int).tolist())
-    norms: list[float] = []
-    while stack.done < stack.steps:
-        if stack.done % stack.batches.chunk == 0:
-            stack.batches.put(stack.batches.draw())
-        stack.prepare()
-        if stack.done in measured:
-            norms.append(float(stack.unlabeled_gradient().norm()))
-        stack.step()
-        stack.done += 1
-    return norms

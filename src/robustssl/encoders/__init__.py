@@ -5,12 +5,7 @@ data. Vectors of the latter are made once: of each row itself and of weak and st
 which are made before the row is encoded. They are kept in a bank.
 """
 
-import hashlib
-import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, Self
@@ -23,34 +18,16 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from robustssl import registry
-from robustssl.downloads.banks import DIGEST, Bank, Vectors
-from robustssl.errors import InputError
-from robustssl.progress import console, watch
-from robustssl.records.catalog import composed_version
+from robustssl.downloads.banks import Bank, Vectors
+from robustssl.encoders._digests import Rows as Rows
+from robustssl.encoders._digests import chance as chance
+from robustssl.encoders._digests import digests_of as digests_of
+from robustssl.encoders._filling import NotEncodedError as NotEncodedError
+from robustssl.encoders._filling import fill
+from robustssl.encoders._filling import only_kept as only_kept
 from robustssl.spec import Count, check_options, parse, spell
 
-Rows = npt.NDArray[Any]  # images, (n, height, width, channels) bytes, or texts, (n,)
-
 COMPONENTS = 256  # of the vectors of a pretrained encoder, at most
-PART = {"cpu": 256, "cuda": 1024}  # rows that are encoded and kept at once
-FEW = 16  # rows that a core encodes at once
-
-
-_only_kept: ContextVar[bool] = ContextVar("only_kept", default=False)
-
-
-class NotEncodedError(InputError):
-    """Rows are in no bank, where only what a bank holds may be used."""
-
-
-@contextmanager
-def only_kept() -> Iterator[None]:
-    """Inside, rows that no bank holds are an error, for who may not take long."""
-    token = _only_kept.set(True)
-    try:
-        yield
-    finally:
-        _only_kept.reset(token)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,14 +111,7 @@ class Pretrained(Encoder):
     def _kept(self, rows: Rows, versions: range) -> Vectors:
         bank, digests = self._bank(versions), digests_of(rows)
         if bank.missing(digests):
-            if _only_kept.get():
-                raise NotEncodedError(
-                    f"rows are not encoded by {self.spec} yet; a run does that first, and that "
-                    "time is not counted"
-                )
-            with bank.alone():  # whoever waits here finds the rows that others made
-                self._add(bank, rows, digests, versions)
-            bank.missing(digests)  # reads what was added
+            fill(bank, rows, digests, versions, self.encode, self.spec)
         return bank.get(digests)
 
     def _bank(self, versions: range) -> Bank:
@@ -156,119 +126,6 @@ class Pretrained(Encoder):
     def _identity(self) -> str:
         """What else tells vectors apart, besides the options."""
         return f"version {self.version}"
-
-    def _add(self, bank: Bank, rows: Rows, digests: Sequence[bytes], versions: range) -> None:
-        """Encode what is missing: on a CPU a few rows in each thread, which waits for no other."""
-        missing = bank.missing(digests)
-        if rows.dtype == object:
-            missing.sort(key=lambda place: len(rows[place]))  # texts of like length, little padding
-        what = "vectors" if versions.start == 0 else "vectors of views"
-        total, unit = len(missing) * len(versions), f"{what} by {self.spec}"
-        with watch(total, console(), unit=unit) as seen, _threads() as pool, _adding(bank) as add:
-            part = PART["cuda" if pool is None else "cpu"]
-            for start in range(0, len(missing), part):
-                places = missing[start : start + part]
-                chosen, found = [digests[place] for place in places], []
-                for version in versions:
-                    found.append(self._encoded(rows[places], chosen, version, pool))
-                    seen.step(count=len(places))
-                add(chosen, found)
-
-    def _encoded(
-        self, rows: Rows, digests: Sequence[bytes], version: int, pool: Executor | None
-    ) -> Vectors:
-        if pool is None:
-            return self.encode(rows, digests, version).astype(np.float16)
-        starts = range(0, len(rows), FEW)
-        parts = [(rows[i : i + FEW], digests[i : i + FEW], version) for i in starts]
-        return np.concatenate([*pool.map(lambda part: self.encode(*part), parts)]).astype(
-            np.float16
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Joined(Pretrained):
-    """The vectors of several encoders side by side, a block each, from the banks of these encoders.
-
-    weak, strong: how many views of each row every encoder keeps.
-    """
-
-    names: ClassVar[tuple[str, ...]]
-
-    @property
-    def members(self) -> list[Pretrained]:
-        views = {"weak": self.weak, "strong": self.strong}
-        return [registry.encoder(spell(name, views)) for name in self.names]
-
-    @property
-    def width(self) -> int:
-        return sum(member.width for member in self.members)
-
-    def _spelt(self, options: dict[str, Any]) -> str:
-        return spell("+".join(self.names), options)
-
-    def features(self, rows: Rows) -> Pipeline:
-        """The leading components of each block."""
-        widths = tuple(member.width for member in self.members)
-        return make_pipeline(Encoded(self.spec), Blocks(widths))
-
-    def vectors(self, rows: Rows) -> Vectors:
-        return np.concatenate([member.vectors(rows) for member in self.members], axis=-1)
-
-    def views(self, rows: Rows) -> Vectors:
-        return np.concatenate([member.views(rows) for member in self.members], axis=-1)
-
-
-def joined(names: Sequence[str]) -> type[Joined]:
-    """The encoder `a+b`, whose members stand in the order of the alphabet."""
-    names = tuple(sorted(names))
-    members = [registry.find("encoder", name) for name in names]
-    able = all(issubclass(member, Pretrained) for member in members)
-    kinds = {member.kind for member in members}
-    if not able or len(kinds) > 1 or len(set(names)) < len(names):
-        raise InputError(
-            f"cannot compose {'+'.join(names)!r}: it takes different pretrained encoders of one "
-            "kind of data, such as efficientnet_lite0+resnet50"
-        )
-    body = {
-        "__doc__": f"The vectors of {' and of '.join(names)} side by side, a block each.",
-        "names": names,
-        "kind": kinds.pop(),
-        "version": composed_version(*(member.version for member in members)),
-    }
-    return type("".join(member.__name__ for member in members), (Joined,), body)
-
-
-@contextmanager
-def _adding(bank: Bank) -> Iterator[Callable[[Sequence[bytes], Sequence[Vectors]], None]]:
-    """A function that adds the versions of rows to a bank while the next ones are encoded."""
-    with ThreadPoolExecutor(1) as pool:
-        last: list[Future[None]] = []
-
-        def add(digests: Sequence[bytes], versions: Sequence[Vectors]) -> None:
-            while last:
-                last.pop().result()
-            last.append(pool.submit(lambda: bank.add(digests, np.stack(versions, axis=1))))
-
-        yield add
-        for future in last:
-            future.result()
-
-
-@contextmanager
-def _threads() -> Iterator[Executor | None]:
-    """A thread for each core, in which torch uses no other; None where there is a GPU."""
-    import torch
-
-    if torch.cuda.is_available():
-        yield None
-        return
-    before = torch.get_num_threads()
-    with ThreadPoolExecutor(
-        os.cpu_count() or 1, initializer=torch.set_num_threads, initargs=(1,)
-    ) as pool:
-        yield pool
-    torch.set_num_threads(before)
 
 
 class Encoded(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -318,28 +175,6 @@ def _components(count: int, width: int) -> PCA:
     """What finds the leading components of that many rows."""
     solver = "full" if count < width else "covariance_eigh"
     return PCA(min(COMPONENTS, count, width), svd_solver=solver)
-
-
-def digests_of(rows: Rows) -> list[bytes]:
-    """A digest of each row, the same in whatever dataset it stands."""
-    if rows.dtype == object:
-        return [_digest(str(row).encode()) for row in rows]
-    return [_digest(np.ascontiguousarray(row).data, f"{row.shape}") for row in rows]
-
-
-def _digest(content: Any, shape: str = "") -> bytes:
-    return hashlib.blake2b(content, digest_size=DIGEST, key=shape.encode()).digest()
-
-
-def chance(digests: Sequence[bytes], version: int, count: int) -> npt.NDArray[np.float32]:
-    """`count` uniform numbers for a version of each row, (n, count)."""
-    drawn = b"".join(
-        hashlib.shake_128(digest + version.to_bytes(4, "little")).digest(4 * count)
-        for digest in digests
-    )
-    return (np.frombuffer(drawn, "<u4").reshape(-1, count) >> 8).astype(np.float32) / np.float32(
-        2**24
-    )
 
 
 bank_of = lru_cache(maxsize=8)(Bank)  # a process reads the entries of a bank once

@@ -5,8 +5,7 @@ and test rows are the same at every t, and from one t to the next unlabeled rows
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -14,7 +13,13 @@ import numpy.typing as npt
 
 from robustssl.cell import Cell
 from robustssl.data import UNLABELED, Dataset, Pools, Rows, Split
-from robustssl.errors import InputError
+from robustssl.environments._dealing import Parts as Parts
+from robustssl.environments._dealing import blend as blend
+from robustssl.environments._dealing import by_class
+from robustssl.environments._dealing import deal as deal
+from robustssl.environments._dealing import first_rows as first_rows
+from robustssl.environments._dealing import halves as halves
+from robustssl.environments._dealing import set_aside as set_aside
 from robustssl.spec import Count, check_options
 
 Matrix = npt.NDArray[Any]
@@ -95,16 +100,16 @@ class Environment:
             seed=seed,
         )
 
-    def parts(self, data: Dataset, labels: int, rng: Any) -> "Parts":
+    def parts(self, data: Dataset, labels: int, rng: Any) -> Parts:
         """The rows of the pools, class by class."""
         classes = len(np.unique(data.y))
         parts = self.dealt(data, np.full(classes, labels), rng)
         return parts.paired(data) if self.paired else parts
 
-    def dealt(self, data: Dataset, labels: npt.NDArray[np.intp], rng: Any) -> "Parts":
+    def dealt(self, data: Dataset, labels: npt.NDArray[np.intp], rng: Any) -> Parts:
         """All rows that count, dealt class by class; `labels` says how many a class has."""
         distinct, ids = data.without_copies
-        near, far = (_by_class(data, ids[rows]) for rows in self.divide(distinct, rng))
+        near, far = (by_class(data, ids[rows]) for rows in self.divide(distinct, rng))
         dealt = {k: deal(data, rng.permutation(rows), labels[k]) for k, rows in near.items()}
         apart = {k: set_aside(rng.permutation(rows)) for k, rows in far.items()}
         test, labeled, consistent = ({k: part[i] for k, part in dealt.items()} for i in range(3))
@@ -139,80 +144,3 @@ class Environment:
             y_test=data.y[pools.test],
             test_rows=pools.test,
         )
-
-
-@dataclass(frozen=True)
-class Parts:
-    """Rows by class."""
-
-    labeled: dict[int, Rows]
-    test: dict[int, Rows]
-    consistent: dict[int, Rows]
-    inconsistent: dict[int, Rows]
-    aside: dict[int, Rows]
-
-    def paired(self, data: Dataset) -> "Parts":
-        """As many consistent as inconsistent rows of each class."""
-        for code in self.consistent.keys() ^ self.inconsistent.keys():
-            lacking = "inconsistent" if code in self.consistent else "consistent"
-            raise InputError(
-                f"the {lacking} rows of {data.name} have none of class {data.class_name(code)}, "
-                "but each row is replaced by one of its own class; an environment where it is not "
-                "says `paired = False`"
-            )
-        mine, theirs = self.consistent, self.inconsistent
-        sizes = {code: min(len(mine[code]), len(theirs[code])) for code in mine}
-        return replace(
-            self, consistent=first_rows(mine, sizes), inconsistent=first_rows(theirs, sizes)
-        )
-
-
-def first_rows(parts: Mapping[int, Rows], sizes: Mapping[int, int]) -> dict[int, Rows]:
-    """The first rows of each class."""
-    return {code: rows[: sizes[code]] for code, rows in parts.items()}
-
-
-def deal(data: Dataset, rows: Rows, labels: int) -> tuple[Rows, Rows, Rows]:
-    """The consistent rows of one class: half for testing, then the labeled ones, then the pool. So
-    test rows do not depend on the number of labels, and few labeled rows are among many.
-    """
-    test, labeled = rows[: len(rows) // 2], rows[len(rows) // 2 :][:labels]
-    if len(rows) - len(rows) // 2 <= labels:
-        raise InputError(
-            f"{labels} labels per class are too many for {data.name}: class "
-            f"{data.class_name(data.y[rows[0]])} has {len(rows)} consistent rows, of which half "
-            f"are test rows, and {2 * labels + 1} are needed to leave one unlabeled row"
-        )
-    return test, labeled, rows[len(test) + labels :]
-
-
-def set_aside(rows: Rows) -> tuple[Rows, Rows]:
-    """A fifth of the inconsistent rows, kept to measure detection and the accuracy on them, and the
-    others.
-    """
-    fifth = len(rows) // 5
-    return rows[:fifth], rows[fifth:]
-
-
-def halves(data: Dataset, rng: np.random.Generator) -> tuple[Rows, Rows]:
-    """Half of the rows of each class, drawn, and the others."""
-    order = rng.permutation(len(data.y))
-    order = order[np.argsort(data.y[order], kind="stable")]
-    return np.sort(order[::2]), np.sort(order[1::2])
-
-
-def blend(parts: Mapping[int, Rows], seed: int) -> Rows:
-    """The parts merged into one sequence whose every stretch holds about the same share of each.
-
-    The place of a row depends only on the seed and the sizes: parts of equal sizes are merged
-    alike.
-    """
-    rng = np.random.default_rng(seed)
-    every = [np.empty(0, np.intp), *parts.values()]
-    places = [(np.arange(len(rows)) + rng.random(len(rows))) / max(len(rows), 1) for rows in every]
-    blended: Rows = np.concatenate(every)[np.argsort(np.concatenate(places), kind="stable")]
-    return blended
-
-
-def _by_class(data: Dataset, rows: Rows) -> dict[int, Rows]:
-    return {int(code): rows[data.y[rows] == code] for code in np.unique(data.y[rows])}

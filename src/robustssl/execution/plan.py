@@ -25,7 +25,8 @@ from robustssl.execution.run import (
 from robustssl.execution.status import Place, place_of, seconds_a_cell, totals_of
 from robustssl.execution.timing import TimeLeft
 from robustssl.execution.worker import run_group
-from robustssl.records.record import NO_EXTRAS, Extras, Record
+from robustssl.records.extras import NO_EXTRAS, Extras
+from robustssl.records.record import Record
 from robustssl.records.store import Store, exists
 from robustssl.registry.trust import trusting
 from robustssl.studies.study import Study, study

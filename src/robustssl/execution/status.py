@@ -14,8 +14,8 @@ from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.errors import InputError
 from robustssl.records import catalog
+from robustssl.records.extras import NO_EXTRAS, Extras
 from robustssl.records.frame import CURVE, Present, are_older, newest
-from robustssl.records.record import NO_EXTRAS, Extras
 from robustssl.records.store import Store
 from robustssl.registry.trust import trusting
 from robustssl.spec import thing_of

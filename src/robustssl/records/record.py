@@ -1,17 +1,18 @@
 """The record: what a cell came to. Needs no database, so that any machine can write one."""
 
-import hashlib
 import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from robustssl.cell import Cell, Versions, cell_key
 from robustssl.errors import InputError, bounded
 from robustssl.method import Method
 from robustssl.records.bits import right_of
+from robustssl.records.documents import DEEPEST, is_plain, sha256_of
+from robustssl.records.extras import FOLDS, Extras
 from robustssl.spec import parse
 
 # Exceptions that parsing untrusted input may raise.
@@ -34,25 +35,7 @@ CRITERIA = {
 }
 _RANGES = {**dict.fromkeys(SCORES, (0.0, 1.0)), **CRITERIA}
 
-FOLDS = "folds"  # in a provenance: how many there were; 0 if there are too few labels
 _LONGEST_LOG = 20_000  # characters
-_DEEPEST = 20  # lists and mappings inside each other in a provenance
-
-
-class Extras(NamedTuple):
-    """What a study may ask of its records beside the scores: `criteria`, by which settings may be
-    chosen (`CRITERIA`), and `bits`, which test rows are right.
-    """
-
-    criteria: bool = False
-    bits: bool = False
-
-    def within(self, others: "Extras") -> bool:
-        """Whether others hold all of these."""
-        return all(its or not mine for mine, its in zip(self, others, strict=True))
-
-
-NO_EXTRAS = Extras()
 
 
 @dataclass(frozen=True)
@@ -88,10 +71,10 @@ class Record:
             object.__setattr__(self, "seconds", float(self.seconds))
         if self.error is None and not self.scores:
             raise InputError(f"a record needs scores or an error: {self.cell}")
-        if not isinstance(self.provenance, dict) or not _is_plain(self.provenance):
+        if not isinstance(self.provenance, dict) or not is_plain(self.provenance):
             raise InputError(
                 "the provenance of a record must be a mapping of texts and finite numbers, at most "
-                f"{_DEEPEST} levels deep"
+                f"{DEEPEST} levels deep"
             )
         if self.error is not None:
             object.__setattr__(self, "error", bounded(self.error))
@@ -126,7 +109,7 @@ class Record:
     @property
     def sha256(self) -> str:
         """A digest of all that is exported, so that a record which was altered is known."""
-        return _sha256(self._document())
+        return sha256_of(self._document())
 
     def _document(self) -> dict[str, Any]:
         document = {
@@ -148,7 +131,7 @@ class Record:
 
     def to_json(self) -> str:
         document = self._document()
-        return json.dumps({**document, "sha256": _sha256(document)})
+        return json.dumps({**document, "sha256": sha256_of(document)})
 
     @classmethod
     def from_json(cls, text: str, strict: bool = False) -> "Record":
@@ -157,16 +140,16 @@ class Record:
         """
         try:
             document = json.loads(text)
-            sha256 = document.pop("sha256", None)
+            key, sha256 = document["key"], document.pop("sha256", None)
             made = cls._of(document)
             made.check_types()
             if "\\u" in text:
                 json.dumps(document, ensure_ascii=False).encode()  # refuses half a character
-            altered = sha256 not in (None, _sha256(document))
+            altered = sha256 not in (None, sha256_of(document))
         except UNREADABLE as error:
             raise InputError(f"not a record: {type(error).__name__}: {error}") from error
-        if made.key != document["key"]:
-            raise InputError(f"the key {document['key']} does not belong to the cell {made.cell}")
+        if made.key != key:
+            raise InputError(f"the key {key} does not belong to the cell {made.cell}")
         if strict and sha256 is None:
             raise InputError(f"the record of {made.cell} has no digest")
         if altered:
@@ -210,23 +193,3 @@ class Record:
                 raise ValueError("the share of bits that are 1 must be the accuracy")
         if not 0 <= self.seconds < math.inf:
             raise ValueError(f"seconds must be a finite number of at least 0, got {self.seconds}")
-
-
-def _is_plain(value: Any, levels: int = _DEEPEST) -> bool:
-    """Whether JSON can say it, with lists and mappings at most so many levels deep."""
-    if isinstance(value, dict | list | tuple):
-        inside = value.values() if isinstance(value, dict) else value
-        named = not isinstance(value, dict) or all(isinstance(name, str) for name in value)
-        return levels > 0 and named and all(_is_plain(part, levels - 1) for part in inside)
-    return value is None or isinstance(value, str | int) or _is_finite(value)
-
-
-def _is_finite(value: Any) -> bool:
-    return isinstance(value, float) and math.isfinite(value)
-
-
-_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
-
-
-def _sha256(document: Mapping[str, Any]) -> str:
-    return hashlib.sha256(_canonical(document).encode()).hexdigest()[:32]

@@ -2,19 +2,18 @@
 cross-validation saw, gains in labels, decisions.
 """
 
+import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from robustssl.analysis.candidates import task_of
 from robustssl.analysis.choices import Choices
 from robustssl.analysis.choices import choose as chosen_on
-from robustssl.analysis.decisions import always, over, regrets, validated
 from robustssl.analysis.density import BELIEF
 from robustssl.analysis.labels import median
 from robustssl.analysis.optimism import account
@@ -26,6 +25,7 @@ from robustssl.records.files import read_frame
 from robustssl.records.frame import part, successes, with_versions
 from robustssl.reports.columns import signed
 from robustssl.reports.markdown import written
+from robustssl.reports.regrets import DECISIONS, decided, shown
 from robustssl.reports.sections import Section
 
 _RULES = """\
@@ -48,20 +48,18 @@ _WORTH = """\
 How many further labels would have bought the baseline the same, by its learning curve under the
 rule {rule}; below 0: labels thrown away."""
 
-_DECISIONS = """\
-t is not known, and an entrant decides for each task, t and seed which model to take, by the rule
-{rule}: one method always, or the one of the best accuracy out of fold. Regret: by how much it is
-less accurate than the better of the best baseline and the best method, best by the other seeds."""
-
 
 @dataclass(frozen=True)
 class Topic:
-    """A title, what the table means, the table (of texts) and sentences that go below it."""
+    """A title, what the table means, the table (of texts), sentences that go below it, and maybe a
+    sheet of its numbers.
+    """
 
     title: str
     text: str
     table: pd.DataFrame
     notes: Sequence[str] = ()
+    sheet: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def choose(
@@ -77,19 +75,28 @@ def choose(
 
 
 def choosing_sections(
-    searched: pd.DataFrame, chosen: pd.DataFrame, rule: str, choices: Choices | None
+    searched: pd.DataFrame,
+    chosen: pd.DataFrame,
+    rule: str,
+    choices: Choices | None,
+    decisions: pd.DataFrame | None,
 ) -> Iterator[Section]:
     """What a search and one rule have to say, as sections of a report."""
-    yield _section("rule", f"The tables above are of the rule **{rule}**.\n")
-    for topic in (*topics_of_search(searched, choices), *topics_of_rule(chosen, rule)):
+    yield _section("rule", f"The tables above are of the rule **{rule}**.\n", pd.DataFrame())
+    for topic in (*topics_of_search(searched, choices), *topics_of_rule(chosen, rule, decisions)):
         parts = [f"## {topic.title}\n", f"{topic.text}\n"]
-        parts += [written(topic.table), ""] if len(topic.table) else []
-        parts += [*(f"- {note}" for note in topic.notes), ""] if topic.notes else []
-        yield _section(topic.title, "\n".join(parts))
+        parts += [written(topic.table.map(_plain)), ""] if len(topic.table) else []
+        parts += [*(f"- {_plain(note)}" for note in topic.notes), ""] if topic.notes else []
+        yield _section(topic.title.lower(), "\n".join(parts), topic.sheet)
 
 
-def _section(name: str, text: str) -> Section:
-    return Section(name, text, pd.DataFrame(), lambda rows: rows)
+def _plain(text: str) -> str:
+    """A text, maybe of somebody's file, on one line and without tags; `< 3` stays as it is."""
+    return re.sub(r"<(?=\S)", "&lt;", " ".join(text.split()))
+
+
+def _section(name: str, text: str, sheet: pd.DataFrame) -> Section:
+    return Section(name, text, pd.DataFrame(), lambda rows: rows, sheet)
 
 
 def topics_of_search(searched: pd.DataFrame, choices: Choices | None) -> Iterator[Topic]:
@@ -103,27 +110,39 @@ def topics_of_search(searched: pd.DataFrame, choices: Choices | None) -> Iterato
         yield _topic("What cross-validation saw", _ACCOUNT, partial(_account, searched, folds))
 
 
-def topics_of_rule(chosen: pd.DataFrame, rule: str) -> Iterator[Topic]:
-    """What the records that one rule chose have to say."""
+def topics_of_rule(
+    chosen: pd.DataFrame, rule: str, decisions: pd.DataFrame | None = None
+) -> Iterator[Topic]:
+    """What the records that one rule chose have to say; `decisions` bring entrants of their own."""
     ranked = rule not in UNRANKED
     if ranked:
         text = _TIERS.format(rule=rule)
         yield _topic("Methods that cannot be told apart", text, partial(_tiers, chosen))
     yield _topic("Gains in labels", _WORTH.format(rule=rule), partial(_worth, chosen))
     if ranked:
-        yield _topic("Decisions", _DECISIONS.format(rule=rule), partial(_decisions, chosen))
+        said: list[str] = []
+        make = partial(decided, chosen, decisions, said)
+        yield _topic("Decisions", DECISIONS.format(rule=rule), make, said, shown)
 
 
 def _topic(
-    title: str, text: str, make: Callable[[], pd.DataFrame], notes: Sequence[str] = ()
+    title: str,
+    text: str,
+    make: Callable[[], pd.DataFrame],
+    notes: Sequence[str] = (),
+    show: Callable[[pd.DataFrame], tuple[pd.DataFrame, pd.DataFrame]] | None = None,
 ) -> Topic:
-    """A topic; where records do not allow its table, a sentence says why."""
+    """A topic, whose table and sheet `show` makes of what is made; where records do not allow it, a
+    sentence says why.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of what is left out, which notes tell
-            return Topic(title, text, make(), notes)
+            made = make()
     except InputError as error:
         return Topic(title, text, pd.DataFrame(), [*notes, f"Not known: {error}."])
+    table, sheet = show(made) if show else (made, pd.DataFrame())
+    return Topic(title, text, table, notes, sheet)
 
 
 def _rules(
@@ -176,16 +195,3 @@ def _worth(chosen: pd.DataFrame) -> pd.DataFrame:
     last = [(name, "median over tasks", str(value)) for name, value in medians.items()]
     both = pd.concat([table, pd.DataFrame(last, columns=table.columns)])
     return both.sort_values("method", kind="stable").reset_index(drop=True)
-
-
-def _decisions(chosen: pd.DataFrame) -> pd.DataFrame:
-    entrants = {f"always {name}": always(chosen, name) for name in chosen.method.unique()}
-    if "cv_accuracy" in chosen and chosen.cv_accuracy.notna().all():
-        entrants["the best out of fold"] = validated(chosen)
-        entrants["never: the best baseline out of fold"] = validated(chosen, supervised=True)
-    table = over(regrets(entrants, chosen), ["entrant"])
-    order = np.argsort([value.estimate for value in table.regret], kind="stable")
-    told = table.iloc[order]
-    texts = [f"{value:.3f}" for value in told.regret]
-    columns = {"entrant": told.entrant, "regret": texts, "tasks": told.tasks.map(str)}
-    return pd.DataFrame(columns)

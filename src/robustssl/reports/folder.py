@@ -11,6 +11,7 @@ import pandas as pd
 from robustssl.analysis.beside import with_score
 from robustssl.analysis.choices import Choices
 from robustssl.analysis.curves import KeyedCurve, curves
+from robustssl.analysis.entrants import read_decisions
 from robustssl.analysis.selection import UNRANKED, select
 from robustssl.analysis.table import study_table
 from robustssl.errors import InputError, unknown
@@ -51,6 +52,7 @@ def report(
     only: Sequence[str] = (),
     rule: str | None = None,
     choices: str | Path | None = None,
+    decisions: str | Path | None = None,
 ) -> list[Path]:
     """Write the report of a store, or of a file or folder of records, into a folder; returns the
     files written.
@@ -60,12 +62,14 @@ def report(
     panel for each task are left out, with a note, where there are too many. Rows are sorted by a
     metric. `style` is a style file of matplotlib that goes over the project's; `published` a file
     or folder of reported results to lay beside the measured ones. `rule` chooses among the
-    configurations of a search (`default` if there are any); `choices` is the file of transfer's.
+    configurations of a search (`default` if there are any); `choices` is the file of transfer's,
+    `decisions` one of `robustssl.decide`, whose entrants are compared with the others.
     """
     frame = with_versions(part(read_frame(store), only))
     good = searched = successes(frame)
     made = None if choices is None else Choices.read(choices)
-    if rule is None and searched.configuration.any():
+    decided = None if decisions is None else read_decisions(decisions)
+    if rule is None and (searched.configuration.any() or decided is not None):
         rule = "default"
     asked, score = score, score or catalog.shared_score(good.environment.unique())
     with warnings.catch_warnings(record=True) as caught:
@@ -86,7 +90,7 @@ def report(
     table = with_score(table, there, THERE) if there else table
     sections = _sections(table, found, detected, score)
     if rule is not None:
-        sections += choosing_sections(searched, good, rule, made)
+        sections += choosing_sections(searched, good, rule, made, decided)
     notes = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
     tasks = len({curve.task for curve in found})
     if tasks > MANY_TASKS:
@@ -104,6 +108,7 @@ def report(
             "table.json": table.to_json(orient="records", indent=1),
             "table.tex": latex_of(table),
             **{f"{s.name}.tex": latex_of(s.rows, s.columns) for s in sections if len(s.rows)},
+            **{f"{s.name}.csv": csv_of(s.sheet) for s in sections if len(s.sheet)},
         }
         with in_style(style):
             few = tasks <= MANY_TASKS

@@ -1,7 +1,7 @@
 """The sections of a report beside its main tables, each with a row for each curve."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -58,12 +58,15 @@ rows which ones are inconsistent may be below chance where none is.
 
 @dataclass(frozen=True)
 class Section:
-    """A title with what the rows mean, the rows, and the columns of these that are shown."""
+    """A title with what the rows mean, the rows, and the columns of these that are shown; and maybe
+    a sheet of numbers.
+    """
 
     name: str
     text: str
     rows: pd.DataFrame
     columns: Callable[[pd.DataFrame], pd.DataFrame]
+    sheet: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def there_section(table: pd.DataFrame, score: str) -> Section:

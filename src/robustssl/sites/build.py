@@ -16,6 +16,7 @@ import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from robustssl.analysis.choices import Choices
+from robustssl.analysis.entrants import read_decisions
 from robustssl.errors import InputError
 from robustssl.records import catalog
 from robustssl.records.files import read_frame
@@ -42,19 +43,24 @@ def site(
     out: str | Path = "site",
     *,
     choices: str | Path | None = None,
+    decisions: str | Path | None = None,
     live: bool = False,
 ) -> Path:
     """Build the pages of a store, or of a file or folder of exported records (jsonl), into a
     folder; returns its first page. Those that are `live` ask their server for newer ones.
 
     Of a search, there are pages for each rule that chooses settings, those of the rule `default`
-    first; `choices` is the file of transfer's.
+    first; `choices` is the file of transfer's, `decisions` one of `robustssl.decide`.
     """
     frame = with_versions(read_frame(source))
     good = successes(frame)
     if good.empty:
         raise InputError(f"{shown(source)} holds no scores to show; `robustssl status` tells why")
-    made = editions(good, None if choices is None else Choices.read(choices))
+    made = editions(
+        good,
+        None if choices is None else Choices.read(choices),
+        None if decisions is None else read_decisions(decisions),
+    )
     for edition in made:
         for thing in (*edition.data["tasks"], *edition.data["methods"]):
             thing["page"] = slug(thing["name"]) + ".html"

@@ -68,11 +68,13 @@ class Edition:
         return _CHOOSES[str(self.rule)]
 
 
-def editions(good: pd.DataFrame, choices: Choices | None) -> list[Edition]:
-    """One edition if there was no search; else one for each rule that the records allow, that of
-    the default settings first.
+def editions(
+    good: pd.DataFrame, choices: Choices | None, decisions: pd.DataFrame | None = None
+) -> list[Edition]:
+    """One edition if there was no search and there are no decisions to show; else one for each rule
+    that the records allow, that of the default settings first.
     """
-    if not good.configuration.any():
+    if not good.configuration.any() and decisions is None:
         good = with_pair(good)
         return [Edition(good, payload(good))]
     found, lacking = {}, []
@@ -85,7 +87,10 @@ def editions(good: pd.DataFrame, choices: Choices | None) -> list[Edition]:
             lacking.append(str(error))
     shared = list(topics_of_search(good, choices))
     return [
-        _edition(chosen, rule, shared, [*said, *lacking]) for rule, (chosen, said) in found.items()
+        _edition(
+            chosen, rule, [*shared, *topics_of_rule(chosen, rule, decisions)], [*said, *lacking]
+        )
+        for rule, (chosen, said) in found.items()
     ]
 
 
@@ -104,10 +109,10 @@ def _chosen(
 
 
 def _edition(
-    chosen: pd.DataFrame, rule: str, shared: Sequence[Topic], left_out: Sequence[str]
+    chosen: pd.DataFrame, rule: str, topics: Sequence[Topic], left_out: Sequence[str]
 ) -> Edition:
     chosen = with_pair(chosen)
     data = payload(chosen)
     if rule in UNRANKED:
         data["unranked"] = True
-    return Edition(chosen, data, rule, [*shared, *topics_of_rule(chosen, rule)], left_out)
+    return Edition(chosen, data, rule, topics, left_out)

@@ -102,5 +102,5 @@ def _map(
                 last = str(error).strip().splitlines()[-1]
                 yield failures(group, f"{type(error).__name__}: {last}")
     finally:
-        for reference in running:
-            ray.cancel(reference, force=True)
+        for left in running:
+            ray.cancel(left, force=True)

@@ -351,13 +351,11 @@ def test_a_gain_is_seen_with_30_labels():
 def test_advice_follows_the_verdict():
     expected = Interval(0.9, 0.85, 0.95)
     yes, no = (judge(two(100, differ=20, asked=0.2, better=better)) for better in (True, False))
-    assert advise(yes, expected, "accuracy").text.startswith("Yes: use the unlabeled rows, with m")
     assert advise(yes, expected, "accuracy").uses_unlabeled
     assert (advise(no, expected, "accuracy").algorithm, no.answer) == ("base", "no")
     unclear = judge(two(30, differ=1, asked=0.2))
     text = advise(unclear, expected, "balanced_accuracy").text
-    assert f"Cannot tell: about {unclear.labels:,} labels would." in text
-    assert "balanced accuracy of 0.900 [0.850, 0.950]" in text
+    assert text.endswith("base has an expected balanced accuracy of 0.900 [0.850, 0.950].")
     said = advise(no, expected, "accuracy", ("red", 0.9)).text
     assert "better beyond chance than to answer red every time" in said
     assert "every time" not in advise(no, expected, "accuracy", ("red", 0.8)).text

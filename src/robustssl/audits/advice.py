@@ -116,7 +116,7 @@ MEASURED_IN_TIME = (
     "labeled rows, part by part." + _GAIN
 )
 FAILED = "{name} could not be trained: {error}"
-FITTED = "It was fitted to your {which}, and saved beside this page:"
+FITTED = "{model} was fitted to your {which}, and saved beside this page:"
 LABEL_NEXT = "Which rows should I label next?"
 UNSEEN = (
     "An inconsistent row may be of a new class, or of a known class that has changed: the rows "
@@ -286,7 +286,7 @@ def keeping(found: Keeping) -> str:
 def use(audit: Audit) -> str:
     """The model, and what it has learned from."""
     which = "labeled and unlabeled rows" if audit.advice.uses_unlabeled else "labeled rows alone"
-    return f"{audit.advice.text} {FITTED.format(which=which)}"
+    return FITTED.format(model=audit.advice.algorithm, which=which)
 
 
 def label_next(audit: Audit, file: str) -> dict[str, str]:

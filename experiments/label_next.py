@@ -2,8 +2,8 @@
 
 python experiments/label_next.py label_next.csv
 
-by two rules: rows at random, and rows on which the two best models disagree, those first on which
-the models of most folds do, and far from those taken before. There are no inconsistent rows.
+by two rules: rows at random, and rows on which the two best models disagree. There are no
+inconsistent rows.
 """
 
 import argparse
@@ -14,14 +14,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.datasets import make_blobs, make_classification, make_moons
+from sklearn.preprocessing import StandardScaler
 
 from robustssl.audits import bench, gains
+from robustssl.audits.labeling import far_apart
 from robustssl.audits.model import Model
 from robustssl.audits.rows import Pair
 from robustssl.audits.trials import train
 from robustssl.audits.verdict import Verdict, judge
 
-LABELS, MORE, UNLABELED, SEEDS = 30, 20, 700, 12
+LABELS, MORE, UNLABELED, SEEDS = 30, 20, 700, 20
 METHODS = ("label_spreading", "ssgmm[rounds=50]")
 BASELINES = ("logistic", "supervised_kernel")
 
@@ -50,13 +52,10 @@ def judged(pair: Pair) -> tuple[gains.Gains, Verdict]:
 
 
 def disagreed(pair: Pair, found: gains.Gains, verdict: Verdict) -> Any:
+    """The rows that audits.labeling takes."""
     mine, theirs = (found.answers[name] for name in (verdict.method, verdict.baseline))
-    say, X = (mine != theirs).mean(0), pair.unlabeled.to_numpy()
-    chosen, nearest = [int(say.argmax())], np.full(len(X), np.inf)
-    while len(chosen) < MORE:
-        nearest = np.minimum(nearest, np.linalg.norm(X - X[chosen[-1]], axis=1))
-        chosen.append(int((say * nearest).argmax()))
-    return np.unique(chosen)
+    X = StandardScaler().fit(pair.labeled).transform(pair.unlabeled)
+    return far_apart(X, (mine != theirs).mean(0), MORE)
 
 
 def true_gain(pair: Pair, verdict: Verdict, X: Any, y: Any) -> float:

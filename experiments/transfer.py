@@ -26,6 +26,7 @@ from robustssl.analysis.interval import Interval
 from robustssl.analysis.tasks import Part, over_tasks
 from robustssl.cell import Task
 from robustssl.records.frame import frame_of
+from robustssl.spec import parse
 from robustssl.studies.study import study
 
 COLUMNS = [
@@ -58,6 +59,7 @@ def scores(folder: Path) -> pd.DataFrame:
 def gains(frame: pd.DataFrame, made: tuple[Choice, ...]) -> Iterator[dict[str, object]]:
     """A row for each choice."""
     values = expected(frame, [*UNIT, "configuration", *PLACE, "drawn", "seed"], BELIEF)
+    baselines = frame.drop_duplicates("method").set_index("method").baseline.dropna()
     for choice in made:
         mine = values.loc[choice.data, choice.method].unstack("configuration").dropna(axis=1)
         names = {Task(*place[:3]).name: place[:3] for place in mine.index}
@@ -66,6 +68,7 @@ def gains(frame: pd.DataFrame, made: tuple[Choice, ...]) -> Iterator[dict[str, o
         row = {
             "data": choice.data,
             "method": choice.method,
+            "baseline": parse(baselines.get(choice.method, "none"))[0],
             "tries": choice.tries,
             "seeds": mine.index.get_level_values("seed").nunique(),
             "configuration": choice.configuration,
@@ -74,8 +77,10 @@ def gains(frame: pd.DataFrame, made: tuple[Choice, ...]) -> Iterator[dict[str, o
             **_written("gain", inside),
         }
         if choice.tries > 1:
+            away = _over(mine, elsewhere)
             moved = sum(number != choice.configuration for number in elsewhere.values())
-            row |= {**_written("gain_elsewhere", _over(mine, elsewhere)), "moved": moved}
+            row |= {"elsewhere": row["default"] + away.estimate, "moved": moved}
+            row |= _written("gain_elsewhere", away)
         yield row
 
 

@@ -25,6 +25,7 @@ from robustssl.audits.columns import Column
 from robustssl.audits.gains import Gains
 from robustssl.audits.inspection import UNKNOWN, Inconsistency
 from robustssl.audits.keeping import Keeping
+from robustssl.audits.labeling import far_apart
 from robustssl.audits.mixture import Mixture
 from robustssl.audits.model import Model
 from robustssl.audits.model_file import load_model
@@ -358,22 +359,33 @@ def test_the_command_ends_with_the_answer_if_asked(answer, status, tmp_path, mon
 # Rows to label next
 
 
-def test_rows_to_label_are_consistent_and_no_copies():
+def test_rows_to_label_are_consistent_ones_on_which_the_models_differ():
     audit = made()
+    answers = {name: np.zeros((10, 89), int) for name in audit.gains.answers}
+    answers["label_spreading"][:, 20:60] = 1
     probability = np.where(np.arange(89) < 40, 0.0, 1.0)
     mixture = replace(audit.inconsistency.mixture, inconsistent=probability)
-    audit = replace(audit, inconsistency=replace(audit.inconsistency, mixture=mixture))
-    found = audit.label_next(60)
-    assert sorted(found.row) == list(range(40))  # no more than there are
+    audit = replace(
+        audit,
+        gains=replace(audit.gains, answers=answers),
+        inconsistency=replace(audit.inconsistency, mixture=mixture),
+    )
+    found = audit.label_next(30)
+    assert sorted(found.row) == list(range(20, 40))  # no more than there are
     assert (found.cultivar == "").all()
     unlabeled = wine()[1::2].drop(columns="cultivar")
     assert [*found.columns] == ["row", *unlabeled.columns, "cultivar"]
     np.testing.assert_array_equal(found.ash, unlabeled.ash.iloc[found.row])
-    copies = audit.pair.unlabeled.iloc[[0] * 20 + [*range(20, 89)]]
-    audit = replace(audit, pair=replace(audit.pair, unlabeled=copies))
-    assert sorted(audit.label_next(60).row) == [0, *range(20, 40)]
+    agreed = replace(audit.gains, answers=dict.fromkeys(answers, answers["forest"]))
+    assert len(replace(audit, gains=agreed).label_next(30)) == 0
     with pytest.raises(InputError, match="must be at least 1, got 0"):
         audit.label_next(0)
+
+
+def test_rows_to_label_lie_apart():
+    X = np.concatenate([np.zeros((50, 2)), np.ones((50, 2)), [[5.0, 5.0]]])
+    assert sorted(far_apart(X, np.ones(101), 20)) == [0, 50, 100]  # each of the copies once
+    assert list(far_apart(X, np.where(np.arange(101) == 60, 1.0, 0.1), 2)) == [60, 100]
 
 
 def test_labels_that_were_filled_in_are_not_lost(tmp_path):

@@ -219,7 +219,8 @@ def test_the_audit_uses_what_it_advises_and_nothing_if_it_is_refused(monkeypatch
             assert labeled[target].tolist() == [0, 1] * 20
             assert target not in unlabeled
             assert len(unlabeled) == 60
-            return SimpleNamespace(advice=SimpleNamespace(uses_unlabeled=advises, text="why"))
+            advice = SimpleNamespace(uses_unlabeled=advises)
+            return type("Found", (), {"advice": advice, "__str__": lambda found: "why"})()
 
         monkeypatch.setattr(deciding, "audit", audit)
         assert deciding.by_audit(rows_of(0)) == (advises, "why")

@@ -116,7 +116,7 @@ MEASURED_IN_TIME = (
     "labeled rows, part by part." + _GAIN
 )
 FAILED = "{name} could not be trained: {error}"
-FITTED = "It was fitted to your {which}, and saved beside this page:"
+FITTED = "{model} was fitted to your {which}, and saved beside this page:"
 LABEL_NEXT = "Which rows should I label next?"
 UNSEEN = (
     "An inconsistent row may be of a new class, or of a known class that has changed: the rows "
@@ -279,25 +279,23 @@ def keeping(found: Keeping) -> str:
     return (
         f"The gain of {found.method} over the best model without unlabeled rows, if it is given "
         "some of the unlabeled rows: first those that are most like the labeled rows. The best "
-        f"share is {best.estimate:.0%}{ends}. This is what one division of your labels into fifths "
-        "shows; the answer above rests on all that was measured, and on how large gains usually "
-        "are."
+        f"share is {best.estimate:.0%}{ends}. With all of them it is the gain of the answer above."
     )
 
 
 def use(audit: Audit) -> str:
     """The model, and what it has learned from."""
     which = "labeled and unlabeled rows" if audit.advice.uses_unlabeled else "labeled rows alone"
-    return f"{audit.advice.text} {FITTED.format(which=which)}"
+    return FITTED.format(model=audit.advice.algorithm, which=which)
 
 
 def label_next(audit: Audit, file: str) -> dict[str, str]:
     """What to do with the file of rows to label next, and the code that does it."""
     target = audit.target or "class"
     return {
-        "text": f"The rows in {file} were drawn at random from unlabeled rows that look like the "
-        f"labeled rows. Fill in the column {target}, append the rows to your labeled rows, and "
-        "audit again:",
+        "text": f"{file} has rows that look like the labeled rows, but to which the best models "
+        f"with and without unlabeled rows give different answers. Fill in the column {target}, "
+        "append the rows to your labeled rows, and audit again:",
         "code": f'''import pandas as pd
 new = pd.read_csv("{file}").dropna(subset="{target}").drop(columns="row")
 pd.concat([pd.read_csv("labeled.csv"), new]).to_csv("more.csv", index=False)''',

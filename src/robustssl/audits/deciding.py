@@ -110,7 +110,7 @@ def by_audit(rows: pd.DataFrame) -> Decision:
         found = audit(labeled, rows[~known].drop(columns="target"), "target")
     except InputError as error:
         return False, str(error)
-    return bool(found.advice.uses_unlabeled), found.advice.text
+    return bool(found.advice.uses_unlabeled), str(found)
 
 
 def by_adversarial_validation(rows: pd.DataFrame) -> Decision:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from robustssl.audits.bench import REPEATS, Bench, Matrix
+from robustssl.audits.bench import REPEATS, Bench, Key, Matrix
 from robustssl.audits.folds import FOLDS
 from robustssl.audits.learners import AROUND, BASELINES
 from robustssl.audits.scores import score_of
@@ -15,7 +15,7 @@ from robustssl.errors import InputError
 
 SHARES = (0.25, 0.5, 0.75)  # of the unlabeled rows that are kept, the most consistent first
 PARTS = (0.25, 0.5)  # of the labeled rows of a fold, for the learning curve
-STEPS = FOLDS * (2 * REPEATS + len(SHARES) + len(PARTS))
+STEPS = FOLDS * (REPEATS * (2 + len(SHARES)) + len(PARTS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,27 +90,34 @@ def _more(bench: Bench, gains: Gains, baselines: Sequence[str], methods: Sequenc
 
 def by_share(bench: Bench, method: str, inconsistent: Matrix) -> dict[float, Matrix]:
     """What a method says that is given a share of the unlabeled rows, those first that are the most
-    consistent, by share (n, classes). inconsistent: the probability that an unlabeled row is.
+    consistent, by share (repeats, n, classes). inconsistent: the probability that an unlabeled row
+    is.
     """
     order = bench.free[np.argsort(inconsistent[bench.free], kind="stable")]
     rows = {share: order[: max(1, round(share * len(order)))] for share in SHARES}
-    return _once(bench, method, {share: {"free": free} for share, free in rows.items()})
+    ways = {share: {"free": free} for share, free in rows.items()}
+    return _held(bench, method, ways, list(bench.folds))
 
 
 def by_labels(bench: Bench, baseline: str, parts: Sequence[float] = PARTS) -> dict[float, Matrix]:
-    """What a baseline says that is given a part of the labels, by part (n, classes)."""
-    return _once(bench, baseline, {part: {"part": part, "alone": [baseline]} for part in parts})
-
-
-def _once(bench: Bench, name: str, ways: Mapping[float, Mapping[str, Any]]) -> dict[float, Matrix]:
-    """What a learner says in the folds of the first repeat, trained in several ways; a way in which
-    it cannot be trained is left out.
+    """What a baseline says that is given a part of the labels, by part (n, classes), in the folds
+    of the first repeat.
     """
-    work = [bench.job((*k, way), [name], **how) for way, how in ways.items() for k in bench.first]
+    ways = {part: {"part": part, "alone": [baseline]} for part in parts}
+    return {part: P[0] for part, P in _held(bench, baseline, ways, bench.first).items()}
+
+
+def _held(
+    bench: Bench, name: str, ways: Mapping[float, Mapping[str, Any]], folds: Sequence[Key]
+) -> dict[float, Matrix]:
+    """What a learner says of held-out rows that is trained in several ways (repeats, n, classes); a
+    way in which it cannot be trained is left out.
+    """
+    work = [bench.job((*key, way), [name], **how) for way, how in ways.items() for key in folds]
     found = bench.run(work)
-    mine = {way: {k: one for k, one in found.items() if k[2] == way} for way in ways}
+    mine = {way: {key: one for key, one in found.items() if key[2] == way} for way in ways}
     return {
-        way: bench.joined(some, name)[0]
+        way: bench.joined(some, name)
         for way, some in mine.items()
         if not any(one.failed for one in some.values())
     }

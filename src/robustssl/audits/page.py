@@ -53,6 +53,7 @@ def contents(audit: Audit) -> dict[str, Any]:
         "worth": headline.worth(audit),
         "there": headline.there(audit),
         "keeping": advice.keeping(audit.keeping),
+        "advice": audit.advice.text,
         "caveat": advice.caveat(audit),
         "size": advice.size(audit),
         "notes": audit.pair.notes,

@@ -39,7 +39,8 @@ def describe(audit: Audit, page: Path, width: int = 80) -> str:
         [
             *([textwrap.fill(audit.time, width), ""] if audit.time else []),
             f"{said['question']} {headline.short(audit.verdict)}",
-            *wrap(f"{said['sentence']} {said['worth']}", said["there"], said["caveat"]),
+            *wrap(f"{said['sentence']} {said['worth']}"),
+            *wrap(f"{said['advice']} {said['caveat']} {said['there']}".rstrip()),
             "",
             *wrap(said["keeping"]),
             *table(kept[1:], "rows used", f"gain [{advice.INTERVAL}]"),
@@ -57,7 +58,7 @@ def describe(audit: Audit, page: Path, width: int = 80) -> str:
             *wrap(said["measured"], *said["failed"]),
             "",
             advice.WHAT_TO_USE,
-            *wrap(audit.advice.text),
+            *wrap(said["use"]),
             textwrap.indent(advice.loading(audit.pair.kind, str(page.parent / MODEL)), "  "),
             "",
             *(

@@ -88,6 +88,11 @@ def believed(evidence: Evidence, prior: Prior | None = PRIOR) -> tuple[float, fl
     return mean + weight * (evidence.gain - mean), float(np.sqrt(weight)) * evidence.error
 
 
+def believed_gain(gains: Gains, method: str, weights: Matrix | None = None) -> Interval:
+    """What is believed of the gain of a method."""
+    return _interval(*believed(evidence_of(gains, method, weights), _prior(gains)))
+
+
 def answer_of(mean: float, spread: float) -> Answer:
     """Yes if a gain is likely and harm is not; no if a gain that makes a difference is unlikely."""
     if ndtr(mean / spread) >= YES and ndtr((-MARGIN - mean) / spread) <= HARM:
@@ -98,19 +103,17 @@ def answer_of(mean: float, spread: float) -> Answer:
 def judge(gains: Gains, weights: Matrix | None = None) -> Verdict:
     """The verdict on the method of which the largest gain is believed. weights: of the held-out
     rows, if the classes have other shares among the unlabeled rows.
-
-    The prior was learned for accuracy; of another score only what was measured is believed.
     """
     if not gains.methods:
         raise InputError(f"no method could be trained: {next(iter(gains.failed.values()))}")
-    prior = PRIOR if gains.score == "accuracy" else None
+    prior = _prior(gains)
     every = {name: evidence_of(gains, name) for name in gains.methods}
     method = max(every, key=lambda name: believed(every[name], prior)[0])
     found = every[method]
     mean, spread = believed(found, prior)
     answer, there = answer_of(mean, spread), None
     if weights is not None:
-        there = _interval(*believed(evidence_of(gains, method, weights), prior))
+        there = believed_gain(gains, method, weights)
     return Verdict(
         answer,
         method,
@@ -123,6 +126,11 @@ def judge(gains: Gains, weights: Matrix | None = None) -> Verdict:
         there=there,
         labels=_labels(mean, found) if answer == "cannot tell" else None,
     )
+
+
+def _prior(gains: Gains) -> Prior | None:
+    """It was learned for accuracy; of another score only what was measured is believed."""
+    return PRIOR if gains.score == "accuracy" else None
 
 
 def _interval(mean: float, spread: float) -> Interval:

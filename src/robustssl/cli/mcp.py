@@ -2,10 +2,11 @@
 
 
 def mcp() -> None:
-    """Serve audits to an assistant, by the model context protocol (MCP) over stdio.
+    """Serve audits to an assistant (MCP).
 
-    The one tool, audit, reads the two files that a call names and nothing else, writes nothing, and
-    returns what `robustssl audit --json` prints. Needs the extra mcp.
+    It speaks the model context protocol over stdio. The one tool, audit, reads the two files that a
+    call names and nothing else, writes nothing, and returns what `robustssl audit --json` prints.
+    Needs the extra mcp.
     """
     from robustssl.audits.server import make_server
 

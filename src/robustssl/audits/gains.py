@@ -53,10 +53,6 @@ class Gains:
         found = [score_of(self.score, self.y, P, W) for P in self.held[learner]]
         return np.asarray(np.mean(found, axis=0))
 
-    def right(self, learner: str) -> Matrix:
-        """How often the answer for each row was right, over repeats (n,)."""
-        return np.asarray((self.held[learner].argmax(2) == self.y).mean(0))
-
 
 def measure(bench: Bench, methods: Sequence[str], score: str = "accuracy") -> Gains:
     """The gains of methods, and of self-training around the best baseline; takes 2 REPEATS FOLDS

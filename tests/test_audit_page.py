@@ -29,6 +29,7 @@ from robustssl.audits.labeling import far_apart
 from robustssl.audits.mixture import Mixture
 from robustssl.audits.model import Model
 from robustssl.audits.model_file import load_model
+from robustssl.audits.page import gains_of
 from robustssl.audits.terminal import describe
 from robustssl.audits.verdict import Verdict
 
@@ -119,13 +120,24 @@ def test_the_answer_says_what_to_do_with_which_model_and_what_it_gains():
     yes, no, unclear = (headline.told(made(answer)) for answer in ANSWERS)
     assert yes == (
         "Yes. Use your 89 unlabeled rows, with label spreading. It gives about 3.1 more right "
-        "answers in 100 [+1.1, +5.1] than a random forest, the best model without them. The "
-        "unlabeled rows are worth about 40 more labels [12, 75]."
+        "answers in 100 [+1.1, +5.1] than a random forest, the best model without them. This holds "
+        "for rows like your labeled rows; by estimate, 30% of the unlabeled rows differ from them. "
+        "The unlabeled rows are worth about 40 more labels [12, 75]."
     )
+    assert "worth" not in no
     assert "Leave your 89 unlabeled rows aside, and train a random forest" in no
     assert "gives about 2.0 fewer right answers in 100 [-4.0, 0.0]" in no
     assert unclear.startswith("Cannot tell (about 1,200 labels would). Your 1,089 labels are too")
     assert "may give between 1.6 fewer and 2.4 more right answers in 100" in unclear
+
+
+def test_the_gains_of_the_table_are_differences_of_its_scores():
+    rows = {row["name"]: row for row in gains_of(made("yes").gains)}
+    assert any(row["gain"] for row in rows.values())
+    for row in rows.values():
+        if row["gain"]:
+            alone = rows[made("yes").gains.alone]["score"]
+            assert row["gain"].estimate == pytest.approx(row["score"] - alone)
 
 
 def test_a_gain_that_is_too_small_is_called_so():
@@ -144,7 +156,7 @@ def test_a_gain_that_is_too_small_is_called_so():
         (Labels(-0.2, -3, 2), "The unlabeled rows are worth about 0 labels [-3, 2]."),
         (Labels(-8, -20, -1), "about -8 labels [-20, -1], as if labels were lost."),
         (Labels(math.inf, 5, math.inf, most=160), "more than 160 labels [5, more than 160]."),
-        (Labels(3, -math.inf, 9, least=-14), "about 3 more labels [less than -14, 9]."),
+        (Labels(3, -math.inf, 9, least=-14), "about 3 more labels [0 or fewer, 9]."),
     ],
 )
 def test_what_unlabeled_rows_are_worth_in_labels(worth, words):

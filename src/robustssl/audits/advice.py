@@ -103,8 +103,9 @@ TELLING = {
 }
 _TRAINED = "Each model was trained on {rows} (those with a gain: on unlabeled rows, too), and "
 _GAIN = (
-    " A gain is over the best model without unlabeled rows. The best of several looks better than "
-    "it is; gains allow for that."
+    " A gain is the difference to the best model without unlabeled rows. The best of several looks "
+    "better here than it is, and most gains are small: the answer above allows for both, so that "
+    "its numbers are others."
 )
 MEASURED = (
     _TRAINED.format(rows="four fifths of your labeled rows")

@@ -45,5 +45,5 @@ def draw_gain(audit: Audit) -> str:
         points=points,
         band=band,
         best=(x(found.best.estimate), y(scale * found.gains[found.best.estimate].estimate)),
-        axis="more right answers in 100" if scale == 100 else "gain",
+        axis="more right answers in 100 than without unlabeled rows" if scale == 100 else "gain",
     )

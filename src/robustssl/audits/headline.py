@@ -26,6 +26,10 @@ _SENTENCES = {
     "rows, may give {ends}.",
 }
 _LITTLE = ", which is too little to matter"
+_UNLIKE = (
+    " This holds for rows like your labeled rows; by estimate, {share:.0%} of the unlabeled rows "
+    "differ from them."
+)
 _NAMES = {
     "logistic": "a logistic regression",
     "forest": "a random forest",
@@ -56,14 +60,17 @@ def short(verdict: Verdict) -> str:
 
 def told(audit: Audit) -> str:
     """The answer in a few lines."""
-    return f"{short(audit.verdict)}. {sentence(audit)} {worth(audit)}"
+    return f"{short(audit.verdict)}. {sentence(audit)} {worth(audit)}".strip()
 
 
 def sentence(audit: Audit) -> str:
     """What to do, with which model, and what it gains."""
     verdict, score = audit.verdict, audit.gains.score
     low, high = (_amount(end, score) for end in (verdict.gain.low, verdict.gain.high))
-    return _SENTENCES[verdict.answer].format(
+    share = audit.inconsistency.distribution
+    more = _UNLIKE if verdict.answer == "yes" and share.low > 0.05 else ""
+    return (_SENTENCES[verdict.answer] + more).format(
+        share=share.estimate,
         rows=f"{audit.unlabeled:,}",
         labels=f"{audit.labeled:,}",
         method=called(verdict.method),
@@ -75,8 +82,10 @@ def sentence(audit: Audit) -> str:
 
 
 def worth(audit: Audit) -> str:
-    """What the unlabeled rows are worth in labels."""
+    """What the unlabeled rows are worth in labels, if there is a use for them."""
     found = audit.verdict.worth
+    if audit.verdict.answer == "no":
+        return ""
     if found is None or np.isnan(found.estimate) or (found.low, found.high) == (-np.inf, np.inf):
         return "How many labels that is worth is not known."
     lost = ", as if labels were lost" if found.estimate <= -0.5 else ""
@@ -132,4 +141,5 @@ def _labels(found: Labels) -> str:
     if np.isfinite(found.estimate):
         more = " more" if found.estimate >= 0.5 else ""
         told = f"about {about(found.estimate)}{more} labels"
-    return told if np.isnan(found.low) else f"{told} [{end(found.low)}, {end(found.high)}]"
+    low = "0 or fewer" if found.low < 0.5 <= found.estimate else end(found.low)
+    return told if np.isnan(found.low) else f"{told} [{low}, {end(found.high)}]"

@@ -90,7 +90,7 @@ def gains_of(gains: Gains) -> list[dict[str, Any]]:
     for name in sorted(gains.held, key=lambda name: -gains.mean(name)):
         gain = None
         if name in gains.methods:
-            found = evidence_of(gains, name)
-            gain = difference(found.gain, found.error, found.labels)
+            error = evidence_of(gains, name).error
+            gain = difference(gains.mean(name) - gains.mean(gains.alone), error, len(gains.y))
         rows.append({"name": name, "score": gains.mean(name), "gain": gain})
     return rows

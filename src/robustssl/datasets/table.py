@@ -148,8 +148,10 @@ def _read_csv(path: Path, content: bytes, **how: Any) -> pd.DataFrame:
     def read(**more: Any) -> pd.DataFrame:
         return pd.read_csv(BytesIO(content), compression=packed, **more)
 
-    first = read(header=None, nrows=1, dtype=str, sep="\0", quoting=QUOTE_NONE).iloc[0, 0]
-    how["sep"] = max(",;\t", key=first.count)
+    line = read(
+        header=None, nrows=1, dtype=str, sep="\0", quoting=QUOTE_NONE, keep_default_na=False
+    )
+    how["sep"] = max(",;\t", key=line.iloc[0, 0].count)
     header = read(header=None, nrows=1, dtype=str, sep=how["sep"]).iloc[0]
     twice = header[header.duplicated() & header.notna()]
     if len(twice):

@@ -28,6 +28,7 @@ from robustssl.audits.keeping import keeping
 from robustssl.audits.learners import BASELINES, METHODS, own_model
 from robustssl.audits.model import Model
 from robustssl.audits.model_file import save_model
+from robustssl.audits.page import gains_of
 from robustssl.audits.scores import SCORES, score_of
 from robustssl.audits.trials import Trained, train
 from robustssl.audits.verdict import MARGIN, PRIOR, answer_of, believed, believed_gain, judge
@@ -194,6 +195,23 @@ def test_every_score_has_a_verdict(score):
     found = judge(Gains(y, held, gains.answers, ("base",), ("method",), score))
     assert found.answer == "yes"
     assert found.measured.low > 0
+
+
+def test_a_likely_gain_is_no_yes_while_harm_is_not_unlikely():
+    assert answer_of(0.22, 0.2) == "cannot tell"  # above 0 with .86, a loss of over .01 with .13
+    assert answer_of(0.27, 0.2) == "yes"
+
+
+def test_the_table_shows_differences_of_its_scores_not_corrected_gains():
+    rng = np.random.default_rng(0)
+    names = ("base", "other", "method")
+    held = {name: np.eye(2)[(rng.random((2, 100)) < 0.2).astype(int)] for name in names}
+    answers = {name: rng.integers(0, 2, (10, 50)) for name in names}
+    gains = Gains(np.zeros(100, int), held, answers, names[:2], names[2:])
+    plain = gains.mean("method") - gains.mean(gains.alone)
+    assert evidence_of(gains, "method").gain != pytest.approx(plain)
+    (row,) = (row for row in gains_of(gains) if row["name"] == "method")
+    assert row["gain"].estimate == pytest.approx(plain)
 
 
 def test_so_many_labels_would_tell():

@@ -29,7 +29,6 @@ from robustssl.audits.labeling import far_apart
 from robustssl.audits.mixture import Mixture
 from robustssl.audits.model import Model
 from robustssl.audits.model_file import load_model
-from robustssl.audits.page import gains_of
 from robustssl.audits.terminal import describe
 from robustssl.audits.verdict import Verdict
 
@@ -129,15 +128,6 @@ def test_the_answer_says_what_to_do_with_which_model_and_what_it_gains():
     assert "gives about 2.0 fewer right answers in 100 [-4.0, 0.0]" in no
     assert unclear.startswith("Cannot tell (about 1,200 labels would). Your 1,089 labels are too")
     assert "may give between 1.6 fewer and 2.4 more right answers in 100" in unclear
-
-
-def test_the_gains_of_the_table_are_differences_of_its_scores():
-    rows = {row["name"]: row for row in gains_of(made("yes").gains)}
-    assert any(row["gain"] for row in rows.values())
-    for row in rows.values():
-        if row["gain"]:
-            alone = rows[made("yes").gains.alone]["score"]
-            assert row["gain"].estimate == pytest.approx(row["score"] - alone)
 
 
 def test_a_gain_that_is_too_small_is_called_so():

@@ -5,9 +5,7 @@ PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 .PHONY: quickstart test light check lint-javascript docs validate catalog lock clean
 
 quickstart: .venv/installed
-	$(BIN)/robustssl run quickstart --store quickstart.sqlite
-	$(BIN)/robustssl report --store quickstart.sqlite --out quickstart-report
-	$(BIN)/robustssl site quickstart-site --store quickstart.sqlite
+	$(BIN)/robustssl quickstart
 
 # The tests start many processes, which start sooner from modules that are compiled once.
 test light: export PYTHONDONTWRITEBYTECODE =
@@ -34,9 +32,10 @@ lint-javascript: node_modules/installed
 	npm run --silent lint
 
 # Submissions of results: whole, of the present code, and the same when some of them are run again
-# (but for transformers, which take a GPU).
+# (but for transformers, which take a GPU). Those of the pilot are on images, on texts and of a net.
 validate: .venv/installed
-	$(BIN)/robustssl results validate --sample 5 --seed 0 $(dir $(wildcard results/*/study.yaml results/leaderboard/*/study.yaml))
+	$(BIN)/robustssl results validate --sample 5 --seed 0 $(filter-out results/pilot/,$(dir $(wildcard results/*/study.yaml results/leaderboard/*/study.yaml)))
+	$(BIN)/robustssl results validate --sample 3 --seed 30 results/pilot
 	$(BIN)/robustssl results validate --sample 0 results/reproduction/deep
 
 # What reports and `robustssl list` know of built-in methods, written down from the code.

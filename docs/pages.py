@@ -17,6 +17,7 @@ from typing import Any
 from latex2mathml.converter import convert
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Link, Navigation
 from mkdocs.structure.pages import Page
 
 import robustssl
@@ -318,6 +319,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 _LINK = re.compile(r"(\]\()([^)#:\s]+)([)#])")
 _HOMES = {target: source for source, target in COPIES.items()}
+
+
+def on_nav(nav: Navigation, **_: Any) -> Navigation:
+    """The menu holds the leaderboard, whose pages `make docs` builds beside these."""
+    [results] = [item for item in nav.items if item.title == "Results"]
+    link = Link("The leaderboard", "leaderboard/index.html")
+    link.parent = results
+    results.children.insert(1, link)
+    return nav
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:

@@ -2,7 +2,7 @@
 
     python experiments/transfer.py records results/development
 
-Reads the records of `development.py` and writes three files: `scores.csv.gz`, the accuracies of all
+Reads the records of `search.py` and writes three files: `scores.csv.gz`, the accuracies of all
 searches that are whole; `choices.json`, the settings, as `robustssl choose` writes them;
 `gains.csv`, what each choice gains over the default. Gains are of expected accuracies under the
 belief Beta(2, 5), by the rule over tasks: `gain` on the tasks that the choice was made on,

@@ -6,6 +6,7 @@ import shutil
 import uuid
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 import servers
@@ -13,6 +14,7 @@ import sqlalchemy as sa
 from gates import Gate
 from hypothesis import HealthCheck, settings
 
+import robustssl
 from robustssl import registry
 from robustssl.execution.engines import local
 from robustssl.records import catalog
@@ -40,6 +42,11 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 
 
+def pytest_xdist_auto_num_workers():
+    """One more than there are cores, since some tests wait for a browser, a cluster, a network."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else None
+
+
 def pytest_terminal_summary(terminalreporter):
     for report in terminalreporter.getreports("passed"):
         for name, table in getattr(report, "user_properties", ()):
@@ -51,7 +58,7 @@ def pytest_terminal_summary(terminalreporter):
 def small():
     """A study of 48 cells that takes a second."""
     return {
-        "algorithms": ["supervised_logistic", "label_spreading"],
+        "algorithms": ["supervised_kernel", "label_spreading"],
         "environments": ["label", "feature"],
         "datasets": ["iris"],
         "labels": 3,
@@ -109,6 +116,13 @@ def browser():
     driver.set_page_load_timeout(600)
     yield driver
     driver.quit()
+
+
+@pytest.fixture(scope="session")
+def leaderboard(tmp_path_factory):
+    """The pages of the published leaderboard."""
+    records = Path(__file__).parents[1] / "results" / "leaderboard"
+    return robustssl.site(records, tmp_path_factory.mktemp("leaderboard")).parent
 
 
 @pytest.fixture(scope="session")

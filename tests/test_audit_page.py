@@ -112,7 +112,7 @@ def test_the_answer_comes_first(answer, tmp_path):
     assert f">{word}</b>" in audit._repr_html_()
     assert "<script" not in audit._repr_html_()
     assert len(audit._repr_html_()) < 10_000
-    assert "ssgmm could not be trained: ValueError: too few rows" in said
+    assert "a mixture of Gaussians could not be trained: ValueError: too few" in said
 
 
 def test_the_answer_says_what_to_do_with_which_model_and_what_it_gains():
@@ -128,6 +128,40 @@ def test_the_answer_says_what_to_do_with_which_model_and_what_it_gains():
     assert "gives about 2.0 fewer right answers in 100 [-4.0, 0.0]" in no
     assert unclear.startswith("Cannot tell (about 1,200 labels would). Your 1,089 labels are too")
     assert "may give between 1.6 fewer and 2.4 more right answers in 100" in unclear
+
+
+def test_a_yes_that_may_be_none_says_so():
+    sure, doubtful = (
+        replace(verdict_of("yes"), gain=Interval(0.02, low, 0.05)) for low in (0.001, 0.0)
+    )
+    doubt = "reaches 0 or less: the rows help with a probability of 90%, not for certain."
+    assert doubt in headline.sentence(made(verdict=doubtful))
+    assert doubt not in headline.sentence(made(verdict=sure))
+    assert doubt not in headline.sentence(made("cannot tell"))
+
+
+def test_models_have_one_name_in_sentences_and_tables(tmp_path):
+    """The page also shows the name by which code knows a model, in small print."""
+    audit = made("yes")
+    page = audit.save(tmp_path)
+    said, shown = describe(audit, page), page.read_text()
+    for name, spec in {"label spreading": "label_spreading", "random forest": "forest"}.items():
+        assert f"\n  {name} " in said
+        assert f'<td>{name}<br><span class="small name">{spec}</span></td>' in shown
+    assert "label_spreading" not in said
+    for text in (said, shown):
+        text = " ".join(text.split())
+        assert "The model, label spreading, was fitted" in text
+        assert "label spreading has an expected accuracy" in text
+
+
+def test_what_t_is_stands_in_words_before_its_numbers(tmp_path):
+    audit = made("yes")
+    page = audit.save(tmp_path)
+    for text in (describe(audit, page), page.read_text().partition("<main")[2]):
+        text = " ".join(text.split())
+        assert "How inconsistent" in text.partition("t is the share of the unlabeled rows")[0]
+        assert "0.30 [" in text.partition("t is the share of the unlabeled rows")[2]
 
 
 def test_a_gain_that_is_too_small_is_called_so():
@@ -244,7 +278,7 @@ def test_an_audit_answers_and_then_tells_the_rest(audited):
     assert re.search(r"distribution +0\.\d\d \[0\.00, 0\.\d\d\]", said)  # they are like each other
     assert "lost in the unlabeled rows: ash (missing)." in said
     assert re.search(r"rows: ash\. For such rows.* accuracy of [01]\.\d{3}", " ".join(said.split()))
-    assert re.search(r"label_spreading +[01]\.\d{3} +[+-]?0\.\d{3} \[", said)
+    assert re.search(r"label spreading +[01]\.\d{3} +[+-]?0\.\d{3} \[", said)
     assert all(len(line) <= 80 for line in said.splitlines() if str(folder) not in line)
     assert len(pd.read_csv(folder / "out" / "rows.csv")) == 118
     assert len(pd.read_csv(folder / "out" / "label_next.csv")) == 5

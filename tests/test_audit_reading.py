@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 
 from robustssl import InputError
 from robustssl.analysis.interval import Interval
-from robustssl.audits import advice, forests, inspect, of_frames
+from robustssl.audits import differences, forests, inspect, of_frames, remarks
 from robustssl.audits.class_shares import estimate_classes
 from robustssl.audits.columns import compare_columns
 from robustssl.audits.folder import inconsistent_rows
@@ -99,7 +99,7 @@ def test_only_shares_that_changed_beyond_chance_are_told():
     def told(*changed):
         mixture = SimpleNamespace(classes=shares, changed=np.array(changed))
         found = SimpleNamespace(pair=pair, inconsistency=SimpleNamespace(mixture=mixture))
-        return advice.classes(found)
+        return differences.classes(found)
 
     assert told(False, False, False) == ""
     assert told(True, False, False).endswith("rows: class a 50% [40%, 60%], was 33%.")
@@ -218,12 +218,12 @@ def test_a_drift_of_all_rows_is_told_from_a_mixture(share, few_trees):
     found = estimate_mixture(X, y, Z)
     if share < 1:
         assert np.isnan(found.drift)
-        assert "drift" not in advice.auroc(told_of(found))
+        assert "drift" not in differences.auroc(told_of(found))
         return
     assert 0.5 < found.drift < 0.8
-    assert "All unlabeled rows have moved alike" in advice.auroc(told_of(found))
+    assert "All unlabeled rows have moved alike" in differences.auroc(told_of(found))
     assert np.isnan(found.label.estimate)
-    assert "all rows have moved" in advice.meaning(told_of(found), "label")
+    assert "all rows have moved" in differences.meaning(told_of(found), "label")
 
 
 # Times and groups
@@ -378,8 +378,8 @@ def test_targets_that_cannot_be_used_are_told(tmp_path):
 
 def test_the_same_rows_twice_are_remarked_on():
     labeled, unlabeled = halves()
-    assert advice.SAME in of_frames(labeled, labeled.drop(columns="target"), "target").notes
-    assert advice.SAME not in of_frames(labeled, unlabeled, "target").notes
+    assert remarks.SAME in of_frames(labeled, labeled.drop(columns="target"), "target").notes
+    assert remarks.SAME not in of_frames(labeled, unlabeled, "target").notes
 
 
 def test_a_model_does_not_answer_for_rows_that_lack_most_columns():

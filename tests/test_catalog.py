@@ -59,3 +59,27 @@ def test_what_the_catalog_tells_of_a_method_is_what_the_registry_tells():
         spec = registry.canonical("algorithm", asked)
         assert catalog.method_of(spec) == registry.describe(spec)
     assert catalog.method_of("their_module:Theirs").supervised is None
+
+
+@pytest.mark.parametrize(
+    ("name", "paper"),
+    [
+        ("fixmatch", ("Sohn et al.", 2020, "https://arxiv.org/abs/2001.07685")),
+        ("assemble", ("Bennett, Demiriz & Maclin", 2002, None)),
+        ("safe_ensemble", ("Li, Guo & Zhou", 2019, None)),
+        ("filtered", None),  # of three
+        ("supervised_net", None),  # of none
+    ],
+)
+def test_the_paper_of_a_method_is_the_one_that_it_cites(name, paper):
+    assert catalog.entry("algorithm", name).paper == paper
+
+
+def test_every_dataset_says_whose_it_is_and_under_which_licence():
+    for name in registry.built_in("dataset"):
+        found = catalog.entry("dataset", name)
+        assert found.owner, name
+        assert found.licence, name
+    for name in ("iris", "wine", "digits", "breast_cancer"):
+        meta, found = registry.dataset(name).meta, catalog.entry("dataset", name)
+        assert (meta["owner"], meta["licence"]) == (found.owner, found.licence)

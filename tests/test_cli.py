@@ -134,6 +134,29 @@ def test_help_helps(call, monkeypatch, words):
     assert "..." not in out.partition("Commands:")[2], "a summary is too long for its line"
 
 
+def test_a_first_command_runs_reports_and_opens_the_page_where_somebody_watches(
+    call, tmp_path, monkeypatch, no_figures, in_process
+):
+    """What the Makefile calls after the installation."""
+    monkeypatch.chdir(tmp_path)
+    small = {"algorithms": "ssgmm", "environments": "label", "datasets": "iris", "seeds": 2}
+    file = tmp_path / "small.yaml"
+    file.write_text(yaml.safe_dump(small))
+    monkeypatch.setattr("robustssl.studies.files.named", lambda: {"quickstart": file})
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    for words, watched in (((), False), (("--no-open",), True), ((), True)):
+        monkeypatch.setattr("robustssl.cli.quickstart._is_watched", lambda watched=watched: watched)
+        code, out, _ = call("quickstart", *words)
+        assert code == 0
+        assert "24 cells: 24 done, 0 failed" in out
+        assert len(opened) == (watched and not words)
+    assert (tmp_path / "quickstart-report" / "table.md").exists()
+    assert opened == [(tmp_path / "quickstart-site" / "index.html").as_uri()]
+    recipe = (Path(__file__).parents[1] / "Makefile").read_text().partition("\nquickstart:")[2]
+    assert recipe.splitlines()[1] == "\t$(BIN)/robustssl quickstart"
+
+
 def test_version(call):
     assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+)?\n", call("--version")[1])
 

@@ -1,5 +1,7 @@
 """Datasets: fetched where that is quick, read from files, and refused with a clear message."""
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,8 +9,9 @@ from PIL import Image
 
 import robustssl
 from robustssl import InputError, registry
-from robustssl.data import digest
+from robustssl.data import Dataset, digest
 from robustssl.datasets import table
+from robustssl.datasets._first import first_rows
 from robustssl.downloads.sources import openml_images
 from robustssl.execution.worker import run_group
 
@@ -309,3 +312,16 @@ def test_a_digest_covers_domains_and_where_texts_end():
     texts = [["a1 b", "c"], ["a", "b1 c"]]
     one, other = (robustssl.Dataset("d", np.array(t, object), y, kind="text") for t in texts)
     assert one.sha256 != other.sha256
+
+
+def test_the_first_rows_are_as_many_of_each_class_in_each_domain():
+    y, domain = np.arange(60) % 2, np.repeat(np.array(["a", "b"], object), [40, 20])
+    data = Dataset("mine", np.arange(60.0)[:, None], y, domain=domain)
+    some = first_rows(data, 12)
+    assert some.X[:, 0].tolist() == [0, 1, 2, 3, 4, 5, 40, 41, 42, 43, 44, 45]
+    assert Counter(zip(some.domain, some.y.tolist(), strict=True)) == Counter(
+        {(name, k): 3 for name in "ab" for k in (0, 1)}
+    )
+    for count in (10, 44):
+        with pytest.raises(InputError, match="a multiple of the 4 classes in their domains"):
+            first_rows(data, count)

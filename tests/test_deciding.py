@@ -159,10 +159,20 @@ def test_decisions_that_were_made_are_kept(seen, tmp_path):
     file.write_text("\n".join(lines[:5]) + "\n")
     before = len(seen)
     again = robustssl.decide(STUDY, file)
-    assert len(seen) - before == len(whole) - 4
+    assert len(seen) - before == 1 + len(whole) - 4  # the first is made again
     pd.testing.assert_frame_equal(whole, again)
     with pytest.raises(InputError, match="holds decisions on other tasks, t or seeds"):
         robustssl.decide(STUDY, file, seeds=1)
+
+
+def test_decisions_of_another_audit_are_not_kept(seen, tmp_path, monkeypatch):
+    file = tmp_path / "d.csv"
+    robustssl.decide(STUDY, file)
+    before = file.read_text()
+    monkeypatch.setattr(deciding, "DECIDERS", {"the hand": lambda rows: (False, "by now")})
+    with pytest.raises(InputError, match="decisions of the hand that it does not make any more"):
+        robustssl.decide(STUDY, file)
+    assert file.read_text() == before
 
 
 @pytest.mark.parametrize(
@@ -242,9 +252,11 @@ def test_commands_decide_and_show_it_beside_the_others(seen, tmp_path):
     assert "the hand: use the rows in 4 of 8 cases" in told
     call("report", "--store", store, "--out", tmp_path / "r", "--decisions", file)
     call("site", tmp_path / "site", "--store", store, "--decisions", file)
+    with pytest.raises(InputError, match="not compared under the rule oracle"):
+        robustssl.report(store, tmp_path / "o", rule="oracle", decisions=file)
     numbers = pd.read_csv(tmp_path / "r" / "decisions.csv").set_index(["entrant", "labels"])
     mine = "self_training if the hand says so"
-    for place in (tmp_path / "r" / "table.md", tmp_path / "site" / "choosing.html"):
+    for place in (tmp_path / "r" / "table.md", tmp_path / "site" / "decisions.html"):
         assert mine in place.read_text()
     assert numbers.regret[mine, 3] == numbers.regret["always supervised_logistic", 3]
     assert numbers.regret[mine, 6] == numbers.regret["always self_training", 6]

@@ -162,6 +162,18 @@ def test_everybody_decides_and_advice_stands_beside(chosen):
     assert len(one) == 3 * len(every)
 
 
+def test_who_loses_more_than_the_first_is_told_apart_by_seeds_alone(chosen):
+    """Where all seeds agree there is no interval, and so nobody is told apart."""
+    found, _ = entrants(chosen)
+    assert not told(found, chosen, ALIKE)[0].apart.any()
+    net = chosen.method == "supervised_net"
+    moved = chosen.assign(accuracy=chosen.accuracy - 0.001 * chosen.seed * net)
+    found, _ = entrants(moved)
+    apart = told(found, moved, ALIKE)[0].set_index("entrant").apart
+    assert not apart["always supervised_net"]  # the first
+    assert apart["always fixmatch"]
+
+
 def test_an_entrant_that_lacks_a_cell_takes_it_from_nobody_else(chosen):
     """Else a method that failed where it is weak would hide it for all."""
     lacking = chosen[~((chosen.method == "fixmatch") & (chosen.t == 1) & (chosen.seed == 0))]

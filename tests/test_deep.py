@@ -111,7 +111,15 @@ MECHANISMS = {
 STEPS, FEW = (150, 150) if EVERYTHING else (60, 10)
 STEPS_OF = {
     contracts.sees_its_unlabeled_rows: STEPS,
+    contracts.differs_from_its_baseline: STEPS,
     contracts.its_unlabeled_loss_has_a_gradient: 150,
+    contracts.is_not_worse_than_its_baseline: 500 if EVERYTHING else 150,
+}
+# What CI asks of all methods, and the quick tests of some. That the unlabeled loss has a gradient
+# is asked of all of them below, where every guess is trusted, which takes fewer steps.
+OF_SOME = {
+    contracts.is_not_worse_than_its_baseline: ("fixmatch", "scarf", "vat"),
+    contracts.its_unlabeled_loss_has_a_gradient: tuple(MECHANISMS),
 }
 
 
@@ -123,14 +131,11 @@ OF_OPTIONS = [
 
 @pytest.mark.parametrize("name", marked(DEEP, LONG))
 def test_every_algorithm_keeps_every_contract(name):
-    long = [contracts.does_not_collapse_on_consistent_rows, *OF_OPTIONS]
-    if name not in ("fixmatch", "scarf", "vat") and not EVERYTHING:
-        long.append(contracts.is_not_worse_than_its_baseline)
+    long = {contracts.does_not_collapse_on_consistent_rows, *OF_OPTIONS}
+    if not EVERYTHING:
+        long |= {contract for contract, names in OF_SOME.items() if name not in names}
     for contract in (c for c in contracts.ALGORITHM if c not in long):
-        steps = STEPS_OF.get(contract, FEW)
-        if contract is contracts.is_not_worse_than_its_baseline:
-            steps = 500 if EVERYTHING else 150
-        spec = f"{name}[steps={steps}]"
+        spec = f"{name}[steps={STEPS_OF.get(contract, FEW)}]"
         learner = contracts.Learner(registry.canonical("algorithm", spec))
         assert {c: reason for c, reason in verdicts([contract], learner) if reason} == {}
 
@@ -246,8 +251,21 @@ def test_scikit_learns_checks(name):
 # A model is the same alone, in a stack, and in a plain loop
 
 
-@pytest.mark.parametrize("name", DEEP)
-@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def with_optimizers(cases):
+    """Each case with both optimizers. That both use the gradients of a loss in the same way shows
+    in some methods: one that has a part of its own, and those that average weights, combine
+    gradients, and have stages.
+    """
+    some = ("fixmatch", "mean_teacher", "iomatch", "ggr", "pp_ssl")
+    slow = {True: [], False: [pytest.mark.slow]}
+    return [
+        pytest.param(*case, optimizer, marks=slow[optimizer == "sgd" or case[0] in some])
+        for case in cases
+        for optimizer in ("sgd", "adam")
+    ]
+
+
+@pytest.mark.parametrize(("name", "optimizer"), with_optimizers([(n,) for n in DEEP]))
 def test_stacked_is_alone(name, optimizer):
     rate = {"sgd": 0.05, "adam": 1e-3}[optimizer]
     more = {"optimizer": optimizer, "learning_rate": rate, "steps": ENOUGH}
@@ -356,8 +374,7 @@ def gradients(loss, parameters):
     return [torch.zeros_like(p) if g is None else g for g, p in pairs]
 
 
-@pytest.mark.parametrize(("name", "more"), VARIANTS)
-@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+@pytest.mark.parametrize(("name", "more", "optimizer"), with_optimizers(VARIANTS))
 def test_the_engine_is_a_plain_loop(name, more, optimizer):
     is_a_plain_loop(name, more, optimizer, *rows(7, 20))
 
@@ -505,7 +522,7 @@ def test_the_loss_is_finite_when_every_guess_is_trusted_and_when_none_is(name, t
         assert (stack.losses[0, 1] > 0) == (threshold == 0)
 
 
-@pytest.mark.parametrize("net", ["mlp", "ft_transformer"])
+@pytest.mark.parametrize("net", ["mlp", pytest.param("ft_transformer", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("precision", ["fp64", "fp32", "tf32", "bf16"])
 def test_the_adversarial_direction_is_exact_in_every_precision(monkeypatch, precision, net):
     """Compared with an explicit Jacobian in float64, at the parameters before rounding."""
@@ -598,24 +615,25 @@ def test_a_killed_training_continues_from_its_checkpoint(tmp_path, monkeypatch):
     whole, data = models(), [rows(0), rows(1)]
     fit(whole, data)
 
-    def tell(step):
-        if step == 100:
+    def tell(share):
+        if share == 100 / 170:
             raise KeyboardInterrupt
 
     broken = models()
     with pytest.raises(KeyboardInterrupt):
         broken[0].fit_together(broken, data, checkpoints=tmp_path, tell=tell)
     (file,) = tmp_path.iterdir()
-    steps = []
+    shares = []
     resumed = models()
-    resumed[0].fit_together(resumed, data, checkpoints=tmp_path, tell=steps.append)
-    assert steps == [150, 170]
+    resumed[0].fit_together(resumed, data, checkpoints=tmp_path, tell=shares.append)
+    assert shares == [step / 170 for step in range(100, 171, 10)]
+    shares.clear()
     for a, b in zip(whole, resumed, strict=True):
         assert torch.equal(a.model_.params, b.model_.params)
     assert not file.exists()
     other = [registry.estimator("flexmatch", random_state=s, steps=60) for s in range(2)]
-    other[0].fit_together(other, data, checkpoints=tmp_path, tell=steps.append)
-    assert steps[2:] == [50, 60]
+    other[0].fit_together(other, data, checkpoints=tmp_path, tell=shares.append)
+    assert shares == [step / 60 for step in range(0, 61, 10)]
 
 
 def test_a_missing_gpu_is_an_error():
@@ -865,14 +883,15 @@ def test_a_budget_is_shared_by_all_methods_of_a_study():
         datasets=["iris"],
         exclude=[{"algorithm": "supervised_net", "dataset": "iris"}],
     )
-    first, second, third = study.methods
+    first, second, third, *baselines = study.methods
     assert parse(first)[1].items() >= {"net": "auto", "steps": 1000}.items()
     own = {"net": "auto", "steps": 7, "ratio": 3}
     assert parse(second)[1].items() >= own.items()
     assert third == "self_training"
     assert parse(registry.matched_baseline(second))[1]["steps"] == 7
     assert "ratio" not in registry.matched_baseline(second)
-    assert {cell.algorithm for cell in study.cells()} == {"fixmatch", "self_training"}
+    assert baselines == [registry.matched_baseline(second), "supervised_logistic"]
+    assert {method for method, _ in study.curves()} == {second, third, *baselines}
     with pytest.raises(InputError, match="budget of fixmatch"):
         registry.estimator("fixmatch", budget="quik")
     with pytest.raises(InputError, match="has no budgets"):
@@ -881,7 +900,7 @@ def test_a_budget_is_shared_by_all_methods_of_a_study():
 
 
 def test_a_trial_takes_a_few_steps(tmp_path, curve):
-    whole = {**curve, "algorithms": ["fixmatch[steps=100000]"]}
+    whole = {**curve, "algorithms": ["supervised_net[steps=100000]"]}
     plan = robustssl.plan(whole, tmp_path / "none.sqlite", workers=1)
     assert plan.left == 9
     assert plan.seconds > 30
@@ -901,11 +920,62 @@ class Narrow(DeepClassifier):
 
 def test_a_failure_is_that_of_its_cells_alone(tmp_path, curve):
     study = {**curve, "algorithms": ["test_deep:Narrow[steps=10]"], "ts": [0, 1]}
+    study["only"] = {"algorithm": study["algorithms"]}
     result = robustssl.run(study, tmp_path / "s.sqlite", workers=1, progress=False)
     assert (result.done, result.failed) == (3, 3)
     assert list(result.failures) == ["FloatingPointError: the loss is not finite at step 0"]
     with robustssl.Store(tmp_path / "s.sqlite") as store:
         assert {r.cell.t for r in store.records() if r.error} == {1.0}
+
+
+class ShortInit(Narrow):
+    def init(self, shape):
+        return {}
+
+
+class ShortLoss(Narrow):
+    stages = ("loss", "second")
+
+    def second(self, net, params, batch):
+        return super().loss(net, params, batch, {})
+
+
+class TwoValues(Narrow):
+    def loss(self, *given):
+        return super().loss(*given)[:2]
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("ShortInit", "init of ShortInit must take (self, params, shape), got (self, shape)"),
+        (
+            "ShortLoss",
+            "second of ShortLoss must take (self, net, params, batch, state), got (self, net, "
+            "params, batch)",
+        ),
+        (
+            "TwoValues",
+            "loss of TwoValues must return the labeled loss, the unlabeled loss and the state, got "
+            "2 values",
+        ),
+    ],
+)
+def test_a_method_that_the_engine_cannot_call_is_told_in_a_sentence(
+    tmp_path, curve, name, sentence
+):
+    with pytest.raises(InputError) as refused:
+        registry.estimator(f"test_deep:{name}", steps=2).fit(*rows(0))
+    assert str(refused.value) == sentence
+    if name != "TwoValues":
+        study = {**curve, "algorithms": [f"test_deep:{name}"]}
+        for ask in (
+            lambda: robustssl.run(study, tmp_path / "s.sqlite"),
+            lambda: list(contracts.check_algorithm(f"test_deep:{name}")),
+        ):
+            with pytest.raises(InputError) as refused:
+                ask()
+            assert str(refused.value) == sentence
 
 
 def test_rows_that_are_refused_leave_the_other_models_alone():
@@ -979,8 +1049,8 @@ def test_labeled_batches_do_not_depend_on_how_much_is_drawn():
 def stopped(folder, step, data):
     """Models whose training was stopped at a step, which left a checkpoint."""
 
-    def tell(now):
-        if now == step:
+    def tell(share):
+        if share == step / 170:
             raise KeyboardInterrupt
 
     models = [registry.estimator("flexmatch", random_state=s, steps=170) for s in range(2)]
@@ -1004,11 +1074,11 @@ def test_a_training_whose_checkpoint_cannot_be_read_begins_anew(tmp_path, monkey
         torch.save({**saved, "tensors": {**saved["tensors"], "failed": torch.zeros(9, 9)}}, file)
     else:
         torch.save({**saved, "chance": "[]"}, file)
-    steps = []
+    shares = []
     assert (
-        models[0].fit_together(models, data, checkpoints=tmp_path, tell=steps.append) == [None] * 2
+        models[0].fit_together(models, data, checkpoints=tmp_path, tell=shares.append) == [None] * 2
     )
-    assert steps == [50, 100, 150, 170]
+    assert shares == [step / 170 for step in range(0, 171, 10)]
     whole = [registry.estimator("flexmatch", random_state=s, steps=170) for s in range(2)]
     fit(whole, data)
     for a, b in zip(whole, models, strict=True):
@@ -1066,18 +1136,20 @@ def test_a_killed_group_keeps_the_models_that_are_done(tmp_path, monkeypatch):
     monkeypatch.setattr(training, "CHECKPOINT_SECONDS", 0.0)
     given = {"net": "wide_resnet[depth=10,widen=1]", "steps": 50, "batch": 2}
     models = [registry.estimator("fixmatch", random_state=s, **given) for s in range(2)]
-    data, steps = [images(0), images(1)], []
+    data, shares = [images(0), images(1)], []
 
-    def tell(step):
-        steps.append(step)
-        if len(steps) == 2:
+    def tell(share):
+        shares.append(share)
+        if share == 1:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         models[0].fit_together(models, data, checkpoints=tmp_path, tell=tell)
     assert len(list(tmp_path.iterdir())) == 2
-    models[0].fit_together(models, data, checkpoints=tmp_path, tell=steps.append)
-    assert steps == [50, 50]
+    assert (shares.count(0.5), shares[-1]) == (2, 1)
+    shares.clear()
+    models[0].fit_together(models, data, checkpoints=tmp_path, tell=shares.append)
+    assert shares == [0.5, 1]
     assert list(tmp_path.iterdir()) == []
 
 

@@ -29,6 +29,7 @@ from conftest import here
 import robustssl
 from robustssl import cli, registry
 from robustssl.execution import plan
+from robustssl.reports.shown import read_names
 from robustssl.studies import study as studies
 
 ROOT = Path(__file__).parent.parent
@@ -47,8 +48,10 @@ NOT_RUN = {
     r"robustssl run .*--store postgresql": "needs a server",
     r"robustssl serve": "does not end",
     r"robustssl data fetch": "needs a network",
+    r"robustssl quickstart": "minutes",
     r"robustssl run (quickstart|robust-digits|cifar-quick|reproduce-|leaderboard)": "minutes",
-    r"robustssl site .*--store results/leaderboard": "half a minute",
+    r"robustssl run season2-": "minutes",
+    r"robustssl site .*--store results/(leaderboard|pilot)": "half a minute",
     r"robustssl run (study|deep|my_study)\.yaml(?!.*--dry-run)": "minutes",
     r"robustssl (run|decide) examples/selection\.yaml": "minutes",
     r"robustssl report --store selection\.sqlite": "wants a study that was run",
@@ -198,6 +201,8 @@ def test_the_blocks_of_a_page_run(page, folder, monkeypatch):
                 importlib.import_module(Path(named[1]).stem)
             elif language == "python":
                 exec(compile(text, f"{page}, a block", "exec"), scope)
+            elif language == "yaml" and named and named[1] == "names.yaml":
+                assert read_names(named[1])
             elif language == "yaml":
                 assert studies.study(yaml.safe_load(text)).cells()
             else:
@@ -259,12 +264,15 @@ def site(tmp_path_factory):
     return out
 
 
+@pytest.mark.slow  # CI builds it in a job of its own, too
 def test_the_site_is_built_whole_and_asks_nothing_of_a_network(site):
     for name in registry.names("algorithm"):
         assert f"{name}.py" in (site / f"algorithms/{name}.html").read_text()
     assert "<math" in (site / "metrics.html").read_text()
     for name in robustssl.__all__:
         assert name == "__version__" or f".{name}" in (site / "api.html").read_text()
+    for page, way in (("index.html", ""), ("algorithms/fixmatch.html", "../")):
+        assert f'href="{way}leaderboard/index.html"' in (site / page).read_text()
     for page in site.rglob("*.html"):
         text = page.read_text()
         assert "arithmatex" not in text, page
@@ -285,7 +293,7 @@ def test_a_browser_finds_what_it_searches_from_disk(site, browser):
         if found:
             break
         time.sleep(0.1)
-    assert any("concepts.html" in link.get_attribute("href") for link in found)
+    assert any("metrics.html" in link.get_attribute("href") for link in found)
     sent = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     asked = [m["params"]["request"]["url"] for m in sent if m["method"].endswith("WillBeSent")]
     assert asked

@@ -401,7 +401,7 @@ def test_scores_beyond_their_range_are_refused(name, value):
 @pytest.fixture
 def study():
     return {
-        "algorithms": ["supervised_logistic", "label_spreading"],
+        "algorithms": ["supervised_kernel", "label_spreading"],
         "environments": ["label"],
         "datasets": ["wine"],
         "labels": 3,

@@ -4,11 +4,14 @@ import matplotlib.colors
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from PIL import Image
 
 from robustssl import InputError
 from robustssl.pictures import environment as picture
 from robustssl.pictures import panels
+from robustssl.pictures.tasks import draw_tasks
 from robustssl.reports.style import colours
+from robustssl.sites.pictures import copy_picture, may_show, picture_name
 from robustssl.splits import prepare
 
 
@@ -111,3 +114,60 @@ def test_many_classes_have_no_names_beside_their_bars(tmp_path):
     panels.shares(panel, prepare(mine, "prior", 3, 0), 1.0)
     assert len(panel.patches) == 2 * 20
     assert not panel.get_yticklabels()
+
+
+def test_rows_are_shown_only_under_a_licence_that_allows_it():
+    shown = {
+        name: may_show(name) for name in ("penbased", "fashion_mnist", "electricity", "digits")
+    }
+    assert all(shown.values())
+    hidden = [
+        "cifar10[rows=2000]",
+        "imdb_amazon",
+        "bbc_news",
+        "newsgroups",
+        "handwriting",
+        "texture",
+    ]
+    assert not any(map(may_show, [*hidden, "toy:images", "nobody"]))
+
+
+def test_images_that_may_not_be_shown_are_points():
+    prepared = prepare("toy:images", "feature", 3, 0)
+    assert all(panel.images for panel in picture.drawn(prepared).axes)
+    points = picture.drawn(prepared, rows=False).axes
+    assert not any(panel.images for panel in points)
+    assert all(panel.collections for panel in points)
+
+
+def test_of_many_rows_some_are_points_and_the_share_of_inconsistent_ones_stays():
+    prepared = prepare("digits", "label", 3, 0)
+    assert len(prepared.pools.consistent) > 400
+    figure = picture.drawn(prepared)
+    for panel, t in zip(figure.axes[:3], (0, 0.5, 1), strict=True):
+        small = [c for c in panel.collections if c.get_sizes()[0] < 20]
+        counts = dict.fromkeys((True, False), 0)
+        for found in small:
+            counts[len(found.get_facecolor()) > 0] += len(found.get_offsets())
+        assert sum(counts.values()) == 240
+        assert counts[False] == pytest.approx(240 * t, abs=2)
+
+
+def test_tasks_of_a_study_are_drawn_once_whatever_their_labels_and_access(tmp_path):
+    study = tmp_path / "study.yaml"
+    study.write_text(
+        "algorithms: [supervised_logistic]\ndatasets: [wine]\nlabels: [3, 6]\n"
+        "environments: [label, 'label[access=labels]', feature]\n"
+    )
+    places = list(draw_tasks([str(study)], tmp_path / "pictures"))
+    assert [place.name for place in places] == [
+        picture_name(environment, "wine") for environment in ("label", "feature")
+    ]
+    assert picture_name("label", "wine") == picture_name("label[access=consistent]", "wine")
+    for place in places:
+        with Image.open(place) as image:
+            assert image.width > 500
+            told = {"environment": "label", "dataset": "wine", "data": "tabular"}
+            assert place.stat().st_size < 20_000
+    assert copy_picture(told, tmp_path / "copies") is None  # of no task that is published
+    assert not (tmp_path / "copies").exists()

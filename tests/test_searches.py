@@ -121,5 +121,5 @@ def test_an_excluded_method_is_excluded_with_all_its_configurations():
 
 def test_a_study_without_a_search_numbers_nothing():
     plain = study({"algorithms": "self_training", "environments": "label", "datasets": "wine"})
-    assert [method.configuration for method in plain.methods.values()] == [None]
+    assert [method.configuration for method in plain.methods.values()] == [None, None]
     assert [m.configuration for m in configurations("self_training", None, 2)] == [0, 1]

@@ -18,7 +18,7 @@ from robustssl.datasets import _domains, adult, bank, covertype
 from robustssl.downloads.sources import table
 from robustssl.execution.worker import run_group
 from robustssl.records.frame import frame_of, with_versions
-from robustssl.reports.folder import _omissions
+from robustssl.reports.remarks import omissions
 from robustssl.splits import prepare
 from robustssl.studies.study import study
 from robustssl.studies.tasks import each_pair
@@ -157,7 +157,7 @@ def test_every_record_has_the_sentence_and_a_report_tells_it_once():
     assert all(record.error is None for record in records)
     (sentence,) = {warning for record in records for warning in record.warnings}
     assert LEFT_OUT in sentence
-    notes = _omissions(with_versions(frame_of(records)))
+    notes = omissions(with_versions(frame_of(records)))
     assert notes == [f"4 cells of label_spreading, supervised_logistic warned: {sentence}"]
 
 

@@ -12,6 +12,7 @@ import urllib.request
 import warnings
 from contextlib import contextmanager
 from dataclasses import replace
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
@@ -26,13 +27,18 @@ from robustssl.analysis.beside import replaced_and_added
 from robustssl.analysis.compare import BreakEven, _first_negative, break_even
 from robustssl.analysis.curve import Curve
 from robustssl.analysis.curves import curves, matched
-from robustssl.analysis.density import expected_accuracy, hat_weights
+from robustssl.analysis.density import Belief, expected_accuracy, hat_weights
 from robustssl.analysis.interval import Interval, Ties, write_number
+from robustssl.analysis.labels import median
 from robustssl.analysis.metrics import GRID
 from robustssl.analysis.tasks import Part, leave_one_out, over_tasks, ranks
+from robustssl.analysis.worth import worth
 from robustssl.environments import Environment
+from robustssl.records.files import read_frame
+from robustssl.records.frame import successes, with_pair, with_versions
 from robustssl.records.results import read
 from robustssl.sites.build import slug
+from robustssl.sites.pack import packed
 from robustssl.sites.serve import Server
 from robustssl.spec import parse
 
@@ -100,7 +106,7 @@ def show(browser, pages):
 def numbers(browser, density, score="accuracy"):
     """The expected score of every curve, as the pages compute it, by task and method."""
     return browser.execute_script(
-        """const D = ROBUSTSSL, [score, density] = arguments;
+        """const D = robustssl.DATA, [score, density] = arguments;
         return D.curves.filter(curve => curve.scores[score]).map(curve => {
             const {environment, dataset} = D.tasks[curve.task], {name} = D.methods[curve.method];
             const scores = robustssl.scoresOf(D, curve, score);
@@ -147,11 +153,14 @@ def test_the_javascript_passes_its_own_tests():
 
 
 def test_rankings_are_those_of_python(pages, tmp_path):
-    check_equality(data_of(pages), tmp_path)
+    check_equality(pages, tmp_path)
 
 
 def test_rankings_of_odd_data_are_those_of_python(tmp_path):
-    check_equality(odd_payload(), tmp_path)
+    (tmp_path / "assets").mkdir()
+    for name, text in packed(odd_payload()):
+        (tmp_path / "assets" / name).write_text(text)
+    check_equality(tmp_path, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -197,20 +206,51 @@ def test_the_density_is_drawn_with_the_keyboard(show):
     from selenium.webdriver.common.keys import Keys
 
     browser = show("explorer.html")
-    choose(browser, "#density-kind", "hand")
     before = table(browser)
     handle = browser.find_elements("css selector", ".handle")[5]
     for _ in range(4):
         handle.send_keys(Keys.ARROW_UP)
-    assert handle.get_attribute("aria-valuenow") == "70"
-    assert "p=hand%3A0.5%2C0.5%2C0.5%2C0.5%2C0.5%2C0.7" in browser.current_url
+    assert handle.get_attribute("aria-valuenow") == "80"
+    assert "p=hand%3A0.6%2C0.6%2C0.6%2C0.6%2C0.6%2C0.8" in browser.current_url
     assert table(browser) != before
     handle.send_keys(Keys.HOME)
     assert handle.get_attribute("aria-valuenow") == "0"
 
 
-def test_the_leaderboard_sorts_and_filters(show):
+def test_the_density_is_drawn_by_dragging_anywhere(show):
+    from selenium.webdriver import ActionChains
+
+    browser = show("explorer.html")
+    before = table(browser)
+    picture = browser.find_element("css selector", "#density svg")
+    drag = ActionChains(browser).move_to_element_with_offset(picture, -150, -50)
+    drag.click_and_hold().move_by_offset(150, 40).move_by_offset(150, 40).release().perform()
+    kind, _, values = parse_qs(urlsplit(browser.current_url).fragment)["p"][0].partition(":")
+    drawn = [float(value) for value in values.split(",")]
+    assert kind == "hand"
+    assert drawn == sorted(drawn, reverse=True)
+    assert drawn[0] > 0.8
+    assert drawn[-1] < 0.2
+    assert table(browser) != before
+    said = browser.find_element("id", "words").text
+    assert re.match(r"You expect t to be about 0\.\d\d, and between 0\.\d\d and 0\.\d\d", said)
+
+
+def test_the_leaderboard_is_searched_and_links_to_papers(show):
     browser = show("leaderboard.html")
+    choose(browser, "[data-state=q]", "sohn")
+    assert [row["method"] for row in table(browser)] == ["fixmatch[steps=20]"]
+    assert "1 of 4 methods and 2 baselines" in browser.find_element("id", "count").text
+    paper = browser.find_element("link text", "Sohn et al.").get_attribute("href")
+    assert paper == "https://arxiv.org/abs/2001.07685"
+    assert table(browser)[0]["year"] == "2020"
+    link = browser.find_element("id", "permalink").get_attribute("href")
+    assert link == browser.current_url
+    assert link.endswith("#q=sohn")
+
+
+def test_the_leaderboard_sorts_and_filters(show):
+    browser = show("leaderboard.html#more=yes")
     assert len(table(browser)) == 6
     choose(browser, "[data-state=environment]", "label")
     choose(browser, "[data-state=data]", "tabular")
@@ -237,7 +277,7 @@ def test_a_method_that_lacks_seeds_has_no_place(show):
 
 def test_a_name_that_is_code_is_shown_as_text(show):
     for name in (
-        "index.html",
+        "methods.html",
         "leaderboard.html",
         "explorer.html",
         f"algorithms/{slug(HOSTILE)}.html",
@@ -245,7 +285,7 @@ def test_a_name_that_is_code_is_shown_as_text(show):
         browser = show(name)
         assert HOSTILE in browser.find_element("css selector", "body").text
         assert browser.execute_script("return document.querySelectorAll('main script').length") == 0
-    assert "ValueError: <b>no</b>" in show("index.html").find_element("css selector", "main").text
+    assert "ValueError: <b>no</b>" in show("about.html").find_element("css selector", "main").text
 
 
 def test_a_link_leads_from_a_number_to_its_records(show, pages, store):
@@ -274,15 +314,16 @@ def test_the_question_of_a_newcomer_is_answered(show):
     choose(browser, "#ask [name=data]", "tabular")
     choose(browser, "#ask [name=environment]", "label")
     said = browser.find_element("css selector", "#answer .verdict").text
-    assert said.startswith("Safest: ")
-    rows = table(browser, "#answer table")
-    assert len(rows) > 3
-    browser.find_element("link text", "See it in the explorer").click()
+    assert said.startswith(
+        "No method is told apart from the labeled rows alone here; use supervised_"
+    )
+    assert len(table(browser, "#drawn")) >= 3
+    browser.find_element("link text", "See all methods in the explorer").click()
     assert "environment=label" in browser.current_url
 
 
 def test_over_several_tasks_everything_is_what_python_says(show, store):
-    browser = show("leaderboard.html#environment=feature")
+    browser = show("leaderboard.html#environment=feature&more=yes")
     rows = {row["method"]: row for row in table(browser)}
     tasks = curves_of(store, "feature")
     assert set(tasks) == {"iris", "wine"}
@@ -292,7 +333,7 @@ def test_over_several_tasks_everything_is_what_python_says(show, store):
     gains = [gains_of(found) for found in tasks.values()]
     for name in whole:
         row = rows[name]
-        assert row["expected accuracy"] == str(over_tasks(parts[name], bounds=(0, 1)))
+        assert row["AUC"] == str(over_tasks(parts[name], bounds=(0, 1)))
         assert row["mean rank"] == f"{over_tasks(places[name], bounds=(1, len(whole))):.1f}"
         for metric in ("WA", "EVM"):
             values = [found[name].curve.metrics()[metric] for found in tasks.values()]
@@ -307,12 +348,17 @@ def test_over_several_tasks_everything_is_what_python_says(show, store):
                 for x in (band.plain, band.low, band.high)
             ]
             least, most = (write_number(x, "+.3f") for x in leave_one_out(means))
-            over = f"{over_tasks(means, bounds=(-1, 1)):+.3f}"
+            over = gain_text(over_tasks(means, bounds=(-1, 1)), 2 * 6 * 4)
             told = (over, f"{least} to {most}", str(BreakEven(*ends)))
         assert (row["gain"], row["gain without one dataset"], row["break-even"]) == told
     assert sum(row["gain"] == "is a baseline" for row in rows.values()) == 2
     best = max(whole, key=lambda n: over_tasks(parts[n]).estimate)
     assert rows[best]["#"] == "1"
+
+
+def gain_text(gain, cells):
+    same = f"identical to its baseline in {cells} of {cells} cells"
+    return same if gain.note == "identical" else f"{gain:+.3f}"
 
 
 def rank_parts(parts):
@@ -336,30 +382,39 @@ def test_the_published_convention_is_that_of_python(show, store):
     assert rows["label_spreading"]["break-even"] == str(break_even(pairs["label_spreading"].gain))
 
 
-def test_the_safest_is_the_surest_of_those_that_harm_nowhere(show, store):
+def test_the_answer_harms_and_gains_are_those_of_python(show, store):
     browser = show("index.html#environment=feature&data=tabular&share=20")
     assert browser.find_element("css selector", "#ask output").text == "20%"
     P = stats.beta(1 + 20 * 0.2, 1 + 20 * 0.8)
     tasks = curves_of(store, "feature")
     gains = [gains_of(found) for found in tasks.values()]
-    expected, harmed = {}, {}
+    expected = {}
     for name in [name for name in tasks["wine"] if name != "evil:Short"]:
         parts = under(P, [part_of(found[name]) for found in tasks.values()])
         expected[name] = over_tasks(parts, bounds=(0, 1))
+    rows = {row["method"]: row for row in table(browser, "#drawn")}
+    assert len(rows) == 3
+    for name, row in rows.items():
+        assert row["expected accuracy"] == str(expected[name])
         mine = under(P, [found[name] for found in gains if name in found])
-        harmed[name] = sum(over_tasks([part], bounds=(-1, 1)).high < 0 for part in mine)
-    rows = table(browser, "#answer table")
-    for row in rows:
-        assert row["expected accuracy"] == str(expected[row["method"]])
-        count = harmed[row["method"]]
-        assert row["harms on"].startswith(f"{count} of 2 tasks" if count else "none")
-    shown = [row["method"] for row in rows]
-    order = [(harmed[name] > 0, -round(expected[name].low, 9)) for name in shown]
-    assert set(shown) == set(expected)
-    assert order == sorted(order)
+        if not mine:
+            assert row["gain"] == "is a baseline"
+            continue
+        assert row["gain"] == gain_text(over_tasks(mine, bounds=(-1, 1)), 2 * 6 * 4)
+        alone = [over_tasks([part], bounds=(-1, 1)) for part in mine]
+        harms, helps = sum(x.high < 0 for x in alone), sum(x.low > 0 for x in alone)
+        told = f"{helps} / {2 - helps - harms} / {harms}"
+        assert row["gains / unclear / harms"] == told
+        assert row["worst task"].startswith(write_number(min(x.estimate for x in alone), "+.3f"))
+    free = [name for name in expected if name.startswith("supervised")]
+    best = max(free, key=lambda name: expected[name].estimate)
     said = browser.find_element("css selector", "#answer .verdict").text
-    assert said.startswith(f"Safest: {shown[0]}, expected accuracy {expected[shown[0]]}")
-    browser.find_element("link text", "See it in the explorer").click()
+    told = "No method is told apart from the labeled rows alone here; use"
+    rests = "2 tasks of 2 datasets, 4 seeds"
+    assert said == f"{told} {best}, expected accuracy {expected[best]} ({rests})."
+    drawn = browser.execute_script("return document.querySelector('#chart').lines")
+    assert {line["name"] for line in drawn} == {*gains[0]}  # what cannot be compared is not drawn
+    browser.find_element("link text", "See all methods in the explorer").click()
     browser.back()
     assert browser.find_element("css selector", "#ask output").text == "20%"
     assert browser.find_element("css selector", "#answer .verdict").text == said
@@ -421,36 +476,41 @@ def odd(tmp_path):
 
 
 def test_grids_are_joined_flat_curves_told_and_stale_records_left_out(browser, odd):
-    browser.get(f"{(odd / 'explorer.html').as_uri()}#labels=3&draw=their:Falls")
-    drawn = browser.execute_script("return document.querySelector('#chart').plot.data")
-    assert drawn[0] == [0, 0.25, 0.5, 1]
-    assert drawn[-1] == pytest.approx([0.9, 0.8, 0.7, 0.5])  # linear between its points
-    page = next(odd.glob("algorithms/*falls*"))
-    browser.get(page.as_uri())
-    lines = browser.execute_script("return document.querySelector('#chart').plot.data")
-    assert None in lines[-1] or None in lines[-2]
+    open_page(browser, odd, "explorer.html#labels=3&draw=their:Falls&show=score")
+    drawn = browser.execute_script("return document.querySelector('#chart').lines")
+    (line,) = [found for found in drawn if found["look"]]
+    assert line["name"] == "their:Falls"
+    assert {found["name"] for found in drawn} == {"their:Falls", "their:Flat", "their:One"}
+    assert line["ts"] == [0, 0.25, 0.5, 1]
+    values = [found["estimate"] for found in line["at"]]
+    assert values == pytest.approx([0.9, 0.8, 0.7, 0.5])  # linear between its points
     task = next(p for p in odd.glob("tasks/wine-unknown-classes-3-*"))
-    browser.get(task.as_uri())
+    open_page(browser, odd, f"tasks/{task.name}")
     notes = {row["method"]: row["note"] for row in table(browser, "#numbers")}
     assert notes["their:Flat"].startswith("flat: do")
     assert notes["their:One"] == "flat at 1"
     assert notes["their:Falls"] == ""
     records = (odd / "records" / task.name).with_suffix(".csv").read_text().splitlines()
     assert len(records) == 1 + 3 * 3 * 2  # of 3 labels alone
-    assert "36 trained models" not in (odd / "index.html").read_text()
-    assert "48 trained models" in (odd / "index.html").read_text()
+    assert "36 trained models" not in (odd / "about.html").read_text()
+    assert "48 trained models" in (odd / "about.html").read_text()
 
 
-def test_a_chart_reads_its_values_and_holds_them(show):
+def test_a_chart_reads_the_few_nearest_lines_and_shows_a_band(show):
     from selenium.webdriver import ActionChains
 
-    browser = show("explorer.html#environment=label&dataset=wine")
-    area = browser.find_element("css selector", "#chart .u-over")
-    ActionChains(browser).move_to_element(area).click().perform()
-    said = browser.find_element("css selector", ".readout").text
-    assert said.startswith("t = 0.")
-    ActionChains(browser).move_to_element_with_offset(area, -200, 0).perform()
-    assert browser.find_element("css selector", ".readout").text == said
+    browser = show("explorer.html#environment=label&dataset=wine&show=score")
+    shown = "return document.querySelectorAll('#chart .band').length"
+    assert browser.execute_script(shown) == 0
+    drawing = browser.find_element("css selector", "#chart svg")
+    ActionChains(browser).move_to_element(drawing).perform()
+    first, *others = [item.text for item in browser.find_elements("css selector", ".readout li")]
+    assert first in ("t = 0.40", "t = 0.60")
+    assert len(others) == 4  # of five lines
+    assert all(re.search(r" \d\.\d{3} \[\d\.\d{3}, \d\.\d{3}\]$", text) for text in others)
+    near = browser.find_elements("css selector", "#chart .series.near")
+    assert [line.get_attribute("data-name") for line in near] == [others[0].split()[0]]
+    assert browser.execute_script(shown) == 1
 
 
 @pytest.mark.parametrize("colour", ["light", "dark"])
@@ -470,7 +530,7 @@ def test_no_page_is_wider_than_the_screen_or_hard_to_use(show, pages, width, col
         assert [(name, v["id"], [n["html"] for n in v["nodes"]][:3]) for v in serious] == []
 
 
-def test_a_page_of_many_methods_draws_few_bands_and_grows_by_no_answer(browser, tmp_path):
+def test_a_page_of_many_methods_grows_by_no_answer(browser, tmp_path):
     rng = np.random.default_rng(0)
     place = tmp_path / "s.sqlite"
     with Store(place) as opened:
@@ -487,19 +547,13 @@ def test_a_page_of_many_methods_draws_few_bands_and_grows_by_no_answer(browser, 
                     for c in cells
                 ]
             )
-    browser.get(robustssl.site(place, tmp_path / "site").with_name("explorer.html").as_uri())
-    sizes = set()
-    for k in range(3):
-        choose(browser, "#beta-a", str(1.5 + k))
-        sizes.add(browser.execute_script("return document.querySelectorAll('*').length"))
+    open_page(browser, robustssl.site(place, tmp_path / "site").parent, "explorer.html")
+    sizes = []
+    for a in (1.5, 2.5, 3.5, 1.5, 2.5, 3.5):
+        choose(browser, "#beta-a", str(a))
+        sizes.append(browser.execute_script("return document.querySelectorAll('*').length"))
     assert len(table(browser)) == 25
-    assert len(sizes) == 1  # an answer takes the place of the one before
-    bands = "return document.querySelector('#chart').plot.bands.length"
-    assert browser.execute_script(bands) == 5  # of the five best
-    page = next((tmp_path / "site" / "tasks").glob("*.html"))
-    browser.get(page.as_uri())
-    assert len(browser.find_elements("css selector", ".legend li")) == 25
-    assert browser.execute_script(bands) == 0  # they would hide each other
+    assert sizes[:3] == sizes[3:]  # an answer takes the place of the one before
 
 
 def get(url, **headers):
@@ -507,7 +561,14 @@ def get(url, **headers):
         return answer.read().decode()
 
 
-def test_a_running_store_is_served_as_it_grows(tmp_path, small, monkeypatch):
+def about(server):
+    try:
+        return get(server.url + "about.html")
+    except urllib.error.HTTPError:  # until there are pages
+        return ""
+
+
+def test_a_running_store_is_served_as_it_grows(tmp_path, small, monkeypatch, capfd):
     monkeypatch.setattr("robustssl.sites.serve.PAUSE", 0.1)
     place = tmp_path / "s.sqlite"
     Store(place).close()
@@ -516,10 +577,10 @@ def test_a_running_store_is_served_as_it_grows(tmp_path, small, monkeypatch):
         assert server.url.startswith("http://127.0.0.1:")
         assert "Waiting" in get(server.url)
         robustssl.run({**small, "seeds": 1}, place, workers=1, progress=False)
-        wait(lambda: "12 trained models" in get(server.url))
+        wait(lambda: "12 trained models" in about(server))
         before = get(server.url + "version")
         robustssl.run({**small, "seeds": 2}, place, workers=1, progress=False)
-        wait(lambda: "24 trained models" in get(server.url))
+        wait(lambda: "24 trained models" in about(server))
         assert get(server.url + "version") > before
         for url, headers in ((server.url + "assets/", {}), (server.url, {"Host": "evil.example"})):
             with pytest.raises(urllib.error.HTTPError, match=r"404|403"):
@@ -532,6 +593,7 @@ def test_a_running_store_is_served_as_it_grows(tmp_path, small, monkeypatch):
             urllib.request.urlopen(asked, timeout=10)
         server.shutdown()
     assert not server.top.exists()
+    assert "pages" not in capfd.readouterr().err  # the terminal is the user's
 
 
 def wait(condition, seconds=60):
@@ -549,6 +611,14 @@ def test_exported_records_make_the_same_site(store, pages, tmp_path):
     again = robustssl.site(tmp_path, tmp_path / "site").parent
     for name in ("index.html", "assets/data.js"):
         assert (again / name).read_text() == (pages / name).read_text()
+
+
+def test_building_says_how_far_it_is(store, tmp_path, capfd):
+    robustssl.site(store, tmp_path / "site")
+    said = capfd.readouterr().err.splitlines()
+    made = len([*(tmp_path / "site").rglob("*.html")])
+    assert said[0] == f"Reading {store}"
+    assert said[-1].startswith(f"{made}/{made} pages, ")
 
 
 def test_nothing_to_show(tmp_path):
@@ -614,7 +684,7 @@ def both_populations(tmp_path):
 def test_the_accuracy_there_and_its_gain_are_those_of_python(tmp_path, browser):
     data = both_populations(tmp_path)
     assert data["scores"] == ["accuracy", "accuracy_there"]
-    check_equality(data, tmp_path)
+    check_equality(tmp_path / "site", tmp_path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         found = {c.name: c for c in curves(read(tmp_path / "s.sqlite", "accuracy_there"))}
@@ -630,8 +700,52 @@ def test_the_accuracy_there_and_its_gain_are_those_of_python(tmp_path, browser):
     open_page(browser, tmp_path / "site", "leaderboard.html")
     rows = {row["method"]: row for row in table(browser)}
     assert rows["label_spreading"]["accuracy there"] == f"{wanted:.3f} on 1 of 2 tasks"
-    open_page(browser, tmp_path / "site", "leaderboard.html#score=accuracy_there")
-    assert "accuracy there" not in table(browser)[0]
+    choose(browser, "[data-state=on]", "there")
+    assert "on=there" in browser.current_url
+    rows = {row["method"]: row for row in table(browser)}
+    assert "accuracy there" not in rows["label_spreading"]
+    assert rows["label_spreading"]["AUC"] == f"{wanted:.3f}"
+
+
+def test_a_gain_is_told_in_labels_as_python_tells_it(tmp_path, browser):
+    """On three label counts; the method gains surely, so that the answer tells it, too."""
+    rng, records = np.random.default_rng(0), []
+    for labels, level in ((4, 0.6), (16, 0.7), (64, 0.8)):
+        for method, more in (("supervised_kernel", 0.0), ("label_spreading", 0.03)):
+            for record in curve_of(method):
+                gain = more if labels < 64 else -more / 60
+                score = level + gain + 0.0005 * rng.normal()
+                cell = replace(record.cell, labels=labels)
+                records.append(replace(record, cell=cell, scores={"accuracy": score}))
+    made(tmp_path, records)
+    frame = with_pair(successes(with_versions(read_frame(tmp_path / "s.sqlite"))))
+    told = worth(frame, Belief(1 + 20 * 0.4, 1 + 20 * 0.6))
+    found = {row.labels: row.worth for row in told.itertuples() if "spreading" in row.method}
+    browser = open_page(browser, tmp_path / "site", "index.html#share=40")
+    text = f"{median([*found.values()])} (median of 3 tasks)"
+    assert re.match(r"\+\d+\.\d labels a class ", text)
+    assert re.match(r"\+\d+\.\d labels a class \[", str(found[16]))
+    rows = {row["method"]: row for row in table(browser, "#drawn")}
+    assert rows["label_spreading"]["worth"] == text
+    assert rows["supervised_kernel"]["worth"] == ""
+    said = browser.find_element("css selector", "#answer .verdict").text
+    assert said.startswith("label_spreading gains +0.0")
+    assert f" accuracy, worth {text}, over supervised_kernel on the labeled" in said
+
+
+def test_a_method_that_predicts_what_its_baseline_does_is_said_to_be_identical(tmp_path, browser):
+    records = [
+        replace(record, digest="0" * 16, scores={"accuracy": 0.8})
+        for method in ("supervised_kernel", "label_spreading")
+        for record in curve_of(method)
+    ]
+    made(tmp_path, records)
+    open_page(browser, tmp_path / "site", "leaderboard.html")
+    gains = {row["method"]: row["gain"] for row in table(browser)}
+    assert gains["label_spreading"] == "identical to its baseline in 12 of 12 cells"
+    open_page(browser, tmp_path / "site", "index.html")
+    said = browser.find_element("css selector", "#answer .verdict").text
+    assert said.startswith("No method is told apart from the labeled rows alone here; use superv")
 
 
 def test_what_fewer_consistent_rows_do_is_what_python_says(tmp_path, browser):
@@ -664,7 +778,7 @@ def test_pages_of_records_that_do_not_say_it_say_that_it_is_not_known(tmp_path, 
     data = made(tmp_path, [*curve_of("label_spreading"), *curve_of("supervised_kernel")])
     assert data["scores"] == ["accuracy"]
     site = tmp_path / "site"
-    assert "Here it is not known for any method." in (site / "index.html").read_text()
+    assert "Here it is not known for any method." in (site / "about.html").read_text()
     (task,) = (site / "tasks").iterdir()
     assert "The accuracy on inconsistent rows is not known." in task.read_text()
     open_page(browser, site, "leaderboard.html")
@@ -716,8 +830,11 @@ def test_oracles_and_ceilings_are_tasks_of_their_own(tmp_path, browser):
     tasks = made(tmp_path, records)["tasks"]
     assert [t["kind"] for t in tasks] == ["label", "label, oracle", "label, ceiling"]
     assert [t["access"] for t in tasks] == [None, "oracle", "ceiling"]
-    browser.get((tmp_path / "site" / "leaderboard.html").as_uri())
-    assert browser.find_element("id", "count").text == "1 method on 1 task."
+    open_page(browser, tmp_path / "site", "leaderboard.html")
+    assert browser.find_element("id", "count").text == "1 method on 1 task of 1 dataset."
+    choose(browser, "[data-state=access]", "ceiling")
+    assert "access=ceiling" in browser.current_url
+    assert [row["method"] for row in table(browser)] == ["tsvm"]
     browser.get((tmp_path / "site" / "index.html").as_uri())
     assert "oracle" not in browser.find_element("id", "ask").text
 

@@ -23,7 +23,7 @@ STUDY = {
     "environments": ["label"],
     "datasets": ["iris", "wine"],
     "labels": [3, 6],
-    "ts": [0.0, 0.5, 1.0],
+    "ts": [0.0, 1.0],
     "seeds": 3,
     "configurations": 3,
     "cross_validate": True,
@@ -151,9 +151,9 @@ def test_numbers_of_a_rule_are_those_of_its_report(show, pages, report):
 
 def test_how_settings_are_chosen_is_told_as_in_the_report(show, store, report, place):
     robustssl.site(store, place / "plain")  # without the choices of transfer, as the report
-    titles = ["How settings are chosen", "What cross-validation saw"]
-    titles += ["Methods that cannot be told apart", "Gains in labels", "Decisions"]
-    browser = open_page(show("index.html"), place / "plain", "rule-cv/choosing.html")
+    titles = ["Decisions", "Gains in labels", "How settings are chosen"]
+    titles += ["Methods that cannot be told apart", "What cross-validation saw"]
+    browser = open_page(show("index.html"), place / "plain", "rule-cv/decisions.html")
     assert [h.text for h in browser.find_elements(By.TAG_NAME, "h2")] == titles
     text = (report / "table.md").read_text()
     for title in titles:
@@ -162,17 +162,27 @@ def test_how_settings_are_chosen_is_told_as_in_the_report(show, store, report, p
         wanted = [dict(zip(rows[0], row, strict=True)) for row in rows[2:]]
         found = table(browser, f'[aria-label="{title}"] table')
         assert [{k: " ".join(v.split()) for k, v in row.items()} for row in found] == wanted
-    assert [*table(browser, ".texts")[0]] == ["method", *(r for r in FOLDERS if r != "transfer")]
+    first, *others = table(browser, '[aria-label="Decisions"] table')
+    verdict = browser.find_element(By.CSS_SELECTOR, ".verdict").text
+    assert f"Here {first['entrant']} loses least: {first['regret']}" in verdict
+    [never] = [row for row in [first, *others] if row["entrant"].startswith("never")]
+    assert never["regret"] in verdict
+    rules = table(browser, '[aria-label="How settings are chosen"] table')
+    assert [*rules[0]] == ["method", *(rule for rule in FOLDERS if rule != "transfer")]
 
 
 def test_the_oracle_is_never_ranked(show):
-    browser = show("rule-oracle/leaderboard.html")
+    browser = show("rule-oracle/leaderboard.html#more=yes")
     assert "never ranked: saw test rows" in browser.find_element(By.TAG_NAME, "main").text
+    said = show("rule-oracle/index.html").find_element(By.CSS_SELECTOR, "#answer .verdict").text
+    assert said.startswith("No recommendation: these settings were chosen by test rows")
+    assert "supervised_" not in said
+    browser = show("rule-oracle/leaderboard.html#more=yes")
     assert not {"#", "mean rank"} & {*table(browser)[0]}
-    browser = show("rule-cv/leaderboard.html")
+    browser = show("rule-cv/leaderboard.html#more=yes")
     assert "never ranked" not in browser.find_element(By.TAG_NAME, "main").text
     assert {"#", "mean rank"} < {*table(browser)[0]}
-    heads = show("rule-oracle/choosing.html").find_elements(By.TAG_NAME, "h2")
+    heads = show("rule-oracle/decisions.html").find_elements(By.TAG_NAME, "h2")
     assert not {"Methods that cannot be told apart", "Decisions"} & {h.text for h in heads}
 
 
@@ -196,7 +206,7 @@ def test_records_of_a_rule_say_their_setting_and_the_study_runs_it(pages, store)
 def test_pages_of_a_rule_fit_the_screen_and_are_for_all(show, width):
     from axe_core_python.selenium import Axe
 
-    for name in ("choosing.html", "rule-oracle/index.html", "rule-cv/choosing.html"):
+    for name in ("decisions.html", "rule-oracle/index.html", "rule-cv/decisions.html"):
         for colour in ("light", "dark"):
             browser = show(name, width=width, colour=colour)
             assert overflow(browser) == 0, name
@@ -209,11 +219,11 @@ def test_without_a_search_there_is_no_switch(tmp_path, small):
         robustssl.run(small, tmp_path / "s.sqlite", workers=1, progress=False)
     pages = robustssl.site(tmp_path / "s.sqlite", tmp_path / "site").parent
     assert {path.name for path in pages.iterdir()} == {
-        *("index.html", "leaderboard.html", "explorer.html"),
-        *("algorithms", "tasks", "records", "assets"),
+        *("index.html", "leaderboard.html", "explorer.html", "methods.html", "claims.html"),
+        *("about.html", "algorithms", "tasks", "records", "assets"),
     }
     for page in pages.rglob("*.html"):
-        assert "choosing" not in page.read_text()
+        assert "decisions.html" not in page.read_text()
         assert 'id="rule"' not in page.read_text()
     for sheet in pages.rglob("*.csv"):
         assert "setting" not in pd.read_csv(sheet)
@@ -226,6 +236,6 @@ def test_a_rule_that_cannot_choose_has_no_pages_and_a_sentence(tmp_path):
     pages = robustssl.site(tmp_path / "s.sqlite", tmp_path / "site").parent
     assert not (pages / "rule-oracle").exists()
     assert not (pages / "rule-cv").exists()
-    told = (pages / "choosing.html").read_text()
+    told = (pages / "decisions.html").read_text()
     assert "cv, cv+abstain, confidence, bnm, rankme, agreement, oracle: cannot choose" in told
     assert "Not known" in told

@@ -5,12 +5,13 @@ from types import SimpleNamespace
 import pytest
 
 import robustssl
-from robustssl import InputError, registry
+from robustssl import InputError, cli, registry
 from robustssl.cell import Task
 from robustssl.execution import plan as plans
 from robustssl.execution import run as runs
 from robustssl.execution.engines import local
 from robustssl.execution.groups import groups
+from robustssl.execution.pace import Pace
 from robustssl.execution.status import place_of, seconds_a_cell, totals_of
 from robustssl.execution.timing import in_order
 from robustssl.records import catalog
@@ -25,7 +26,7 @@ GOOD = {"algorithms": ["self_training"], "environments": "label", "datasets": ["
 def test_every_combination_is_a_cell():
     study = studies.study({**GOOD, "labels": [5, 10], "ts": [0, 0.5, 1], "seeds": [3, 7]})
     cells = study.cells()
-    assert len(cells) == len(set(cells)) == 12
+    assert len(cells) == len(set(cells)) == 12 * 2  # with the baseline
     assert {cell.seed for cell in cells} == {3, 7}
     assert {cell.labels for cell in cells} == {5, 10}
 
@@ -41,7 +42,7 @@ def test_presets_are_resolved_into_values():
     study = studies.study({**GOOD, "algorithms": ["label_spreading[preset=reference]"]})
     assert study.cells()[0].params == (("alpha", 0.2), ("n_neighbors", None))
     same = ["label_spreading[preset=paper]", "label_spreading[n_neighbors=null]"]
-    assert len(studies.study({**GOOD, "algorithms": same}).cells()) == 30
+    assert len(studies.study({**GOOD, "algorithms": same}).curves()) == 1 + 1
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def test_study_files(tmp_path):
 
 def test_only_what_is_missing_is_run(tmp_path, small, monkeypatch, in_process):
     store = tmp_path / "s.sqlite"
-    first = robustssl.run({**small, "algorithms": ["label_spreading"]}, store, workers=1)
+    first = robustssl.run({**small, "only": {"algorithm": "label_spreading"}}, store, workers=1)
     assert (first.cells, first.done, first.missing) == (24, 24, 0)
     ran = []
     real = runs.run_group
@@ -102,7 +103,7 @@ def test_only_what_is_missing_is_run(tmp_path, small, monkeypatch, in_process):
     )
     again = robustssl.run(small, store, workers=1)
     assert (again.cells, again.done) == (48, 48)
-    assert {cell.algorithm for cell in ran} == {"supervised_logistic"}
+    assert {cell.algorithm for cell in ran} == {"supervised_kernel"}
     assert len(ran) == 24
 
 
@@ -161,12 +162,13 @@ def test_a_plan_counts_and_estimates_and_writes_nothing(tmp_path, small, monkeyp
     """Trials end when ten seconds have gone by since the first: here, where a group takes 6, after
     three of the four. A cell takes a second of the 6, whatever its group.
     """
-    took = []
+    took, tried = [], []
     monkeypatch.setattr(plans, "time", SimpleNamespace(monotonic=lambda: sum(took)))
     monkeypatch.setattr(local, "time", SimpleNamespace(perf_counter=lambda: sum(took)))
 
     def work(group, extras):
         took.append(6)
+        tried.append(group)
         return [Record(cell, (1, 1, 1), {"accuracy": 1.0}, seconds=1.0) for cell in group]
 
     monkeypatch.setattr(plans, "try_group", work)
@@ -174,6 +176,7 @@ def test_a_plan_counts_and_estimates_and_writes_nothing(tmp_path, small, monkeyp
     plan = robustssl.plan(small, store, workers=2)
     assert (plan.cells, plan.done, plan.left, plan.workers) == (48, 0, 48, 2)
     assert len(took) == 3
+    assert {group[0].t for group in tried if len(group) == 1} == {0.5}  # the middle one
     beside = 3  # the least, of groups of 3 cells and of 1
     assert plan.seconds == pytest.approx((48 * 1 + (8 + 24) * beside) / 2)
     assert not store.exists()
@@ -183,6 +186,13 @@ def test_a_plan_counts_and_estimates_and_writes_nothing(tmp_path, small, monkeyp
     with robustssl.Store(store) as opened:
         mean = opened.frame().seconds.mean()
     assert after.seconds == pytest.approx(12 * mean)
+
+
+def test_all_steps_of_a_net_are_extrapolated_from_some():
+    """Twenty steps less five; but a pause in between is not taken for steps."""
+    assert plans._extrapolated(3.0, 6.0, 500) == pytest.approx(6 + 480 * 0.2)
+    assert plans._extrapolated(3.0, 18.0, 500) == pytest.approx(18 + 480 * 0.9)
+    assert plans._extrapolated(6.0, 3.0, 500) == 3.0
 
 
 def test_status_of_a_store_without_a_study(tmp_path, small, in_process):
@@ -309,7 +319,7 @@ def test_what_cannot_be_run_is_left_out():
         "exclude": [{"algorithm": "self_training[threshold=.90]", "environment": "label"}],
     }
     cells = small(**asked).cells()
-    assert {(c.spec, c.environment) for c in cells} == {
+    assert {(c.spec, c.environment) for c in cells if c.algorithm == "self_training"} == {
         ("self_training", "label"),
         ("self_training", "feature"),
         ("self_training[threshold=0.9]", "feature"),
@@ -322,7 +332,7 @@ def test_what_cannot_be_run_is_left_out():
 
 
 def test_long_groups_start_first_from_what_the_store_knows(small, tmp_path, in_process):
-    """Of what is not known, the order is that of the study, and it comes before all else."""
+    """And before them, some groups of what is not known."""
     place = tmp_path / "s.sqlite"
     robustssl.run({**small, "seeds": 1}, place, workers=1, progress=False)
     cells = robustssl.Study(**small).cells()
@@ -331,21 +341,22 @@ def test_long_groups_start_first_from_what_the_store_knows(small, tmp_path, in_p
     assert set(known) == {place_of(cell) for cell in cells}
     slow, *quick = sorted(known)
     known = {**dict.fromkeys(quick, 0.1), slow: 5.0}
-    ordered = list(in_order(cells, known))
+    ordered = list(in_order(cells, Pace(known, 1)))
     first = [place_of(group[0]) == slow for group in ordered]
     assert first == sorted(first, reverse=True)
     assert sorted(ordered, key=str) == sorted(groups(cells), key=str)
     del known[slow]
-    strange = [place_of(group[0]) == slow for group in in_order(cells, known)]
-    assert strange == first
+    strange = [place_of(group[0]) == slow for group in in_order(cells, Pace(known, 1))]
+    assert strange[:3] == [True] * 3
 
 
 def test_a_study_of_parts_has_the_curves_of_each_once():
     part = {"algorithms": "tsvm", "environments": "label", "datasets": "iris", "labels": 3}
     whole = studies.study({"parts": ["quickstart", part, part], "seeds": 2})
-    assert len(whole.curves()) == len(studies.study("quickstart").curves()) + 1
+    assert len(whole.curves()) == len(studies.study("quickstart").curves()) + 2
     assert len(whole.cells()) == 6 * 2 * len(whole.curves())
-    assert ("tsvm", Task("label", "iris", 3)) in whole.curves()
+    for method in ("tsvm", "supervised_svm"):
+        assert (method, Task("label", "iris", 3)) in whole.curves()
     assert {"iris", "wine", "digits"} == set(whole.datasets)
 
 
@@ -400,7 +411,7 @@ def test_a_method_keeps_the_name_it_was_asked_by():
         chosen = studies.study(
             {**asked, "environments": ["label"], "datasets": ["wine"], "budget": budget}
         )
-        first, second, third = chosen.methods.values()
+        first, second, third, *baselines = chosen.methods.values()
         assert first.name == "fixmatch[threshold=0.8]"
         assert first.spec == registry.canonical("algorithm", first.name, budget)
         assert (first.budget, first.family, first.supervised) == (budget, "deep", False)
@@ -408,9 +419,38 @@ def test_a_method_keeps_the_name_it_was_asked_by():
         assert second == registry.describe("tsvm[C=2]")
         assert (second.budget, second.family) == (None, "statistical")
         assert third.name == "vat[preset=paper]"
+        assert [method.name for method in baselines] == ["supervised_net", "supervised_svm[C=2.0]"]
     own = studies.study({**asked, "environments": ["label"], "datasets": ["wine"]})
     twice = changes.with_algorithms(own, ["fixmatch[threshold=0.8,budget=quick]"])
-    assert len(twice.methods) == 3 + 1  # and the baseline; quick is what nets are anyway
+    assert twice.methods == own.methods  # quick is what nets are anyway
+
+
+def test_baselines_come_along_wherever_a_method_is_named(tmp_path, capsys, monkeypatch, in_process):
+    """Named in a study or with --algorithm, alone or in a part, whatever the budget."""
+    pytest.importorskip("torch")  # of the nets of the quickstart
+    monkeypatch.chdir(tmp_path)
+    for budget in (None, "table"):
+        named = studies.study({**GOOD, "algorithms": ["fixmatch", "tsvm"], "budget": budget})
+        assert named.algorithms == ["fixmatch", "tsvm"]
+        assert named.baselines == ["supervised_net", "supervised_svm"]
+        net, svm = (registry.canonical("algorithm", name, budget) for name in named.baselines)
+        assert {*named.methods} - {net, svm} == {
+            registry.canonical("algorithm", name, budget) for name in ("fixmatch", "tsvm")
+        }
+        added = changes.with_algorithms({**GOOD, "budget": budget}, ["fixmatch", "tsvm"])
+        assert {net, svm, "supervised_logistic"} <= {method for method, _ in added.curves()}
+    searched = studies.study({**GOOD, "configurations": 2})
+    assert [m.configuration for m in searched.methods.values()] == [0, 1, 0, 1]
+    alone = {**GOOD, "exclude": [{"algorithm": "supervised_logistic"}]}
+    assert {method for method, _ in studies.study(alone).curves()} == {"self_training"}
+    for asked, told in ((GOOD, ("supervised_logistic",)), (alone, ()), ("quickstart", ())):
+        asked = changes.narrowed(asked, ["dataset=iris", "environment=label"])
+        plan = robustssl.plan({**asked.model_dump(exclude_unset=True), "seeds": 1})
+        assert plan.baselines == told
+    (tmp_path / "mine.yaml").write_text("algorithms: tsvm\nenvironments: label\ndatasets: iris\n")
+    cli.app(["run", "mine.yaml", "--dry-run"], standalone_mode=False)
+    assert "60 cells: 0 done, 0 failed, 60 to run" in (said := capsys.readouterr().out)
+    assert "Of these, baselines that come along: supervised_svm.\n" in said
 
 
 def test_more_algorithms_go_into_every_part():

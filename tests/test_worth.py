@@ -133,5 +133,8 @@ def test_gains_of_a_frame_are_told_by_the_curve_of_the_baseline_of_the_same_rule
 
 def test_a_number_at_the_end_of_the_curve_is_told_as_such():
     """The curve has no more labels, or no fewer, than are there."""
+    assert (
+        str(Labels(np.inf, most=0.04)) == "a gain beyond the learning curve"
+    )  # not "more than 0.0"
     assert str(Labels(np.inf, most=0.0)) == "a gain beyond the learning curve"
     assert str(Labels(-np.inf, least=0.0)) == "a harm beyond the learning curve"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gates import LONG, wait_for
 
+from robustssl.execution.begun import Expectation
 from robustssl.records.record import Record
 
 
@@ -17,6 +18,15 @@ def answer(group, text):
 def tell(group, **_):
     """Where, and with which GPU, a group was run."""
     return answer(group, f"{os.getpid()} {os.environ.get('CUDA_VISIBLE_DEVICES')}")
+
+
+def expect(group, *, folder):
+    """Say when it will be done, and go on when the test has seen it."""
+    expectation = Expectation()
+    expectation.tell(0.0)
+    expectation.tell(0.5)
+    wait_for((Path(folder) / "go").exists)
+    return tell(group)
 
 
 def die(group):

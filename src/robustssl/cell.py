@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import PurePath
 from typing import Any
@@ -46,8 +46,13 @@ class Task:
         """A short name for people, such as "letter, unknown classes, 5 labels a class". It leaves
         out how many rows there are at most; `task_names` adds that where two tasks need it.
         """
-        labels = "" if self.labels is None else f", {labels_in_words(self.labels)}"
-        return f"{data_in_words(self.dataset)}, {self.inconsistency}{labels}"
+        return self.called({})
+
+    def called(self, names: Mapping[str, str]) -> str:
+        """The short name, in which a dataset or an inconsistency may have another one."""
+        parts = [data_in_words(self.dataset), self.inconsistency]
+        parts += [] if self.labels is None else [labels_in_words(self.labels)]
+        return ", ".join(names.get(part, part) for part in parts)
 
     @property
     def inconsistency(self) -> str:

@@ -10,7 +10,9 @@ from scipy import stats
 from robustssl.analysis.compare import _first_negative
 from robustssl.analysis.density import hat_weights
 from robustssl.analysis.interval import Interval, Ties
-from robustssl.analysis.tasks import Part, leave_one_out, over_tasks, ranks
+from robustssl.analysis.labels import Labels, median
+from robustssl.analysis.tasks import Part, holm, leave_one_out, over_tasks, p_value, ranks
+from robustssl.analysis.worth import worth_of
 
 _HAND = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
 _DENSITIES: tuple[dict[str, Any], ...] = (
@@ -35,6 +37,56 @@ def cases(payload: Payload) -> list[dict[str, Any]]:
             rows = _rows(payload, score, tasks, weights)
             found.append({"score": score, "tasks": tasks, "density": density, "rows": rows})
     return found
+
+
+def worth_cases() -> list[dict[str, Any]]:
+    """What gains are worth in labels: several, one without an interval, and beyond either end."""
+    rng, counts = np.random.default_rng(0), [4, 10, 25, 100]
+    found = []
+    for seeds, size in product((1, 2, 5), (-0.5, -0.1, 0.0, 0.02, 0.1, 0.5)):
+        for held in counts[1:3]:
+            gains = size + 0.02 * rng.normal(size=seeds) * (size != 0)
+            curves = 0.5 + 0.08 * np.log2(counts) + 0.03 * rng.normal(size=(seeds, len(counts)))
+            if size < 0:
+                curves[:, 2] = curves[:, 0]  # falls, and is made to rise
+            told = worth_of(gains, curves, counts, held)
+            asked = {"gains": gains.tolist(), "curves": curves.tolist()}
+            ends = (told.estimate, told.low, told.high, told.least, told.most)
+            found.append({**asked, "counts": counts, "held": held, "worth": [*map(_end, ends)]})
+    return found
+
+
+def median_cases() -> list[dict[str, Any]]:
+    """Medians of what gains are worth, of curves that end before they reach the score, too."""
+    rng = np.random.default_rng(1)
+    found = []
+    for size in (1, 2, 3, 4, 7, 8) * 6:
+        share = rng.uniform()
+        mine = [
+            Labels(np.inf * rng.choice([-1, 1]), least=-float(rng.integers(5)), most=96.0 * (k % 2))
+            if rng.uniform() < share
+            else Labels(float(rng.normal()), least=-3.0, most=40.0)
+            for k in range(size)
+        ]
+        told = median(mine)
+        asked = [[*map(_end, (one.estimate, one.least, one.most))] for one in mine]
+        found.append({"of": asked, "median": [*map(_end, (told.estimate, told.least, told.most))]})
+    return found
+
+
+def holm_cases() -> list[dict[str, Any]]:
+    """Which of some hypotheses are rejected; some p-values are equal, some unknown."""
+    rng = np.random.default_rng(0)
+    found = []
+    for size in (1, 2, 5, 40, 40, 40):
+        ps = np.round(rng.uniform(size=size) ** 6, 3)
+        ps[rng.uniform(size=size) < 0.1] = np.nan
+        found.append({"ps": [*map(_number, ps)], "rejected": holm(ps).tolist()})
+    return found
+
+
+def _end(value: float) -> Any:
+    return str(value) if np.isinf(value) else _number(value)
 
 
 def odd_payload() -> Payload:
@@ -83,7 +135,7 @@ def odd_payload() -> Payload:
 
 def _odd_score(grid: int, seeds: int, values: Any, rows: int | None, same: bool) -> Payload:
     found = {"grid": grid, "seeds": seeds, "values": values.tolist(), "rows": rows}
-    return {**found, "identical": same, "flat": False, "metrics": {"definition": []}}
+    return {**found, "identical": same, "metrics": {"definition": []}}
 
 
 def _selections(tasks: list[Payload]) -> list[list[int]]:
@@ -141,7 +193,7 @@ def _gain(payload: Payload, score: str, curves: list[Payload], weights: Any) -> 
     """The gain and its break-even where every curve has a baseline on its grid; else nothing."""
     pairs = [(curve, _difference(payload, score, curve)) for curve in curves]
     if any(part is None for _, part in pairs):
-        return {"gain": None, "gainRange": None, "breakEven": None}
+        return {"gain": None, "p": None, "gainRange": None, "breakEven": None}
     grids = [curve["scores"][score]["grid"] for curve, _ in pairs]
     whole = [part for _, part in pairs if part is not None]
     parts = [
@@ -150,6 +202,7 @@ def _gain(payload: Payload, score: str, curves: list[Payload], weights: Any) -> 
     ]
     return {
         "gain": _numbers(over_tasks(parts, bounds=(-1, 1))),
+        "p": _number(p_value(parts)),
         "gainRange": leave_one_out(parts),
         "breakEven": _break_even(np.array(payload["grids"][grids[0]]), whole)
         if len(set(grids)) == 1

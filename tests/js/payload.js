@@ -5,7 +5,7 @@ const BASELINES = [null, "supervised_net", "supervised_svm", null];
 
 function curve(task, method, values, more = {}) {
   const metrics = {definition: [[0.5, 0.5, 0.4, 0.6, ""]]};
-  const accuracy = {grid: 0, seeds: 0, values, rows: 20, flat: false, identical: false, metrics};
+  const accuracy = {grid: 0, seeds: 0, values, rows: 20, identical: false, metrics};
   return {task, method, baseline: null, baselineName: BASELINES[method], older: false, seconds: 0.1,
     scores: {accuracy}, ...more};
 }
@@ -18,7 +18,7 @@ export function smallPayload() {
     scores: ["accuracy"], conventions: {definition: ["AUC"]}, grids: [[0, 1]], seeds: [[0, 1, 2]],
     tasks: [task("iris", "label"), task("wine", "label"), task("wine", "label, oracle", "oracle")],
     methods: NAMES.map((name, j) => ({name, page: "x.html", family: [null, "deep", "statistical", null][j],
-      supervised: [true, false, false, null][j], targets: [[], ["label"], ["consistent"], []][j], colour: "#000000", dash: []})),
+      supervised: [true, false, false, null][j], targets: [[], ["label"], ["consistent"], []][j], look: j})),
     curves: [
       curve(0, 0, [[0.5, 0.5], [0.6, 0.6], [0.7, 0.7]]),
       curve(1, 0, [[0.5, 0.5], [0.6, 0.6], [0.7, 0.7]]),

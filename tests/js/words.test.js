@@ -32,8 +32,8 @@ test("what is older, unknown or flat is said to be so", () => {
   assert.deepEqual([olderMark(0, 2), olderMark(2, 2), olderMark(1, 2)], ["", " (older version)", " (older version on 1 of 2 tasks)"]);
   assert.equal(taskName({name: "wine", older: true}), "wine (older version)");
   assert.deepEqual([null, 5, "label", "label, oracle", "consistent", "constructor"].map(choiceName),
-    ["unknown", "5", "unknown classes", "unknown classes, oracle", "t = 0 alone", "constructor"]);
-  const flat = value => ({flat: true, values: [[value, value]]});
+    ["unknown", "5", "unknown classes", "unknown classes, no inconsistent rows (oracle)", "t = 0 alone", "constructor"]);
+  const flat = value => ({values: [[value, value]]});
   assert.equal(flatNote(flat(1), {supervised: false}), "flat at 1");
   assert.match(flatNote(flat(0.5), {supervised: null}), /^flat: do/);
   assert.equal(flatNote(flat(0.5), {supervised: true}), "");

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -28,14 +29,16 @@ _ASIDE = {
 TASK = list(KEYS[:-1])
 
 
-def task_in_words(values: Sequence[Any]) -> str:
-    """A task, given by the values of TASK, as a short name for people."""
+def task_in_words(values: Sequence[Any], names: Mapping[str, str] = MappingProxyType({})) -> str:
+    """A task, given by the values of TASK, as a short name for people, who may call datasets and
+    environments by other `names`.
+    """
     environment, dataset, labels, source, target = (None if pd.isna(v) else v for v in values)
     if environment is None:
         return ", ".join(str(v) for v in (dataset, labels, source, target) if v is not None)
     task = Task(str(environment), str(dataset or ""), None if labels is None else int(labels))
     pair = f", {source} to {target}" if source and not parse(task.environment)[1] else ""
-    return task.name + pair
+    return task.called(names) + pair
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,11 +170,16 @@ def _said(
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """A curve and its matched baseline over the seeds that both have, and their difference."""
+    """A curve and its matched baseline over the seeds that both have, and their difference. Of
+    `cells` both predictions are known by their digests, and in `identical` of these they agree.
+    """
 
     mine: Curve
     baseline: Curve
     gain: Curve
+    seeds: tuple[Any, ...]
+    cells: int
+    identical: int
 
 
 def paired(mine: KeyedCurve, other: KeyedCurve | None) -> Pair | None:
@@ -182,9 +190,12 @@ def paired(mine: KeyedCurve, other: KeyedCurve | None) -> Pair | None:
     if not shared:
         return None
     (a, ours), (b, theirs) = mine.of_seeds(shared), other.of_seeds(shared)
-    known = ours is not None and theirs is not None and all(x is not None for x in ours.flat)
-    identical = known and bool(np.array_equal(ours, theirs))  # type: ignore[arg-type]
-    return Pair(a, b, gain(a, b, identical=identical))
+    cells = identical = 0
+    if ours is not None and theirs is not None:
+        known = (ours != np.array(None)) & (theirs != np.array(None))
+        cells, identical = int(known.sum()), int((known & (ours == theirs)).sum())
+    difference = gain(a, b, identical=identical == a.scores.size)
+    return Pair(a, b, difference, tuple(shared), cells, identical)
 
 
 def matched(found: Sequence[KeyedCurve]) -> Iterator[tuple[KeyedCurve, Pair]]:

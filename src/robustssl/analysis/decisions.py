@@ -99,9 +99,9 @@ def told(
     entrants: Mapping[str, Entrant], chosen: pd.DataFrame, belief: Belief = BELIEF
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """What each entrant loses, the least first: over tasks, and on each task. `regret` is in
-    accuracy (an Interval), `worth` in labels (Labels; over tasks the median; None where it is not
-    known), by the learning curve of the `best_baseline`. `tasks` counts tasks, `priced` those that
-    have a worth.
+    accuracy (an Interval); `apart` says whether it is more than the least beyond chance; `worth` is
+    in labels (Labels; over tasks the median; None where it is not known), by the learning curve of
+    the `best_baseline`. `tasks` counts tasks, `priced` those that have a worth.
     """
     lost = regrets(entrants, chosen, belief)
     prices = regrets_in_labels(lost, chosen, best_baseline(chosen, belief), belief)
@@ -112,10 +112,22 @@ def told(
         priced=[len(known.get(name, ())) for name in every.entrant],
     )
     every = every.iloc[np.argsort([value.estimate for value in every.regret], kind="stable")]
+    every = every.assign(apart=_apart(lost, every.entrant))
     places = dict(zip(every.entrant, range(len(every)), strict=True))
     one = over(lost, ["entrant", *PLACE]).merge(prices, "left", on=["entrant", *PLACE])
     one["worth"] = one.worth.astype(object).where(one.worth.notna(), None)
     return every, one.sort_values("entrant", key=lambda names: names.map(places), kind="stable")
+
+
+def _apart(lost: pd.DataFrame, names: Sequence[str]) -> list[bool]:
+    """Of each entrant whether its regret exceeds that of the first beyond chance, paired by task
+    and seed.
+    """
+    first, *_ = names
+    least = lost[lost.entrant == first].set_index([*PLACE, "seed"]).regret.rename("least")
+    both = lost.join(least, on=[*PLACE, "seed"])
+    found = over(both.assign(more=both.regret - both.least), ["entrant"], "more")
+    return [bool(found.set_index("entrant").more[name].low > 0) for name in names]
 
 
 def best_baseline(chosen: pd.DataFrame, belief: Belief = BELIEF) -> str | None:

@@ -29,6 +29,12 @@ class Labels:
         return bool(np.isinf(self.estimate))
 
     @property
+    def is_bounded(self) -> bool:
+        """Whether a number of labels can be named: that it is more than 0 says nothing."""
+        end = self.most if self.estimate > 0 else self.least
+        return not self.is_censored or float(self._write(end)) != 0
+
+    @property
     def known(self) -> tuple[float, float]:
         """Between which numbers the estimate lies for certain."""
         if not self.is_censored:
@@ -49,7 +55,7 @@ class Labels:
             end = self.most if self.estimate > 0 else -self.least
             text = f"more than {self._write(end)} {unit}"
             text += "" if self.estimate > 0 else " thrown away"
-            if end == 0:
+            if not self.is_bounded:
                 text = f"a {'gain' if self.estimate > 0 else 'harm'} beyond the learning curve"
         else:
             text = f"{self._write(self.estimate, '+')} {unit}"

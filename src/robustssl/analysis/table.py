@@ -12,6 +12,7 @@ import pandas as pd
 from robustssl.analysis.compare import area_below, break_even
 from robustssl.analysis.curve import Curve
 from robustssl.analysis.curves import KeyedCurve, Pair, curves, label_of, matched, paired
+from robustssl.analysis.identical import Same
 from robustssl.analysis.interval import Interval, Ties, write_number
 from robustssl.analysis.metrics import metrics_of
 from robustssl.errors import InputError
@@ -109,7 +110,9 @@ def study_table(found: Sequence[KeyedCurve]) -> pd.DataFrame:
     pairs = {id(mine): pair for mine, pair in matched(found)}
     more = []
     for keyed in found:
-        floor, against = keyed.curve.noise_floor(), against_baseline(pairs.get(id(keyed)))
+        pair = pairs.get(id(keyed))
+        floor, against = keyed.curve.noise_floor(), against_baseline(pair)
+        same = Same(pair.identical, pair.cells) if pair else Same(0, 0)
         more.append(
             {
                 "method": keyed.name,
@@ -122,7 +125,9 @@ def study_table(found: Sequence[KeyedCurve]) -> pd.DataFrame:
                 "p_depends_on_t": keyed.curve.dependence(),
                 "baseline": keyed.method.baseline if keyed.method else None,
                 **against,
-                "note": _note(keyed, against),
+                "compared_cells": same.of,
+                "identical_cells": same.cells,
+                "note": _note(keyed, against, same),
             }
         )
     table = pd.concat([metric_table(found, intervals=True), pd.DataFrame(more)], axis=1)
@@ -183,7 +188,7 @@ def as_columns(name: str, interval: Interval) -> dict[str, Any]:
     return {name: interval.plain, **ends}
 
 
-def _note(keyed: KeyedCurve, against: dict[str, Any]) -> str:
+def _note(keyed: KeyedCurve, against: dict[str, Any], same: Same) -> str:
     notes = []
     baseline = keyed.method.baseline if keyed.method else None
     supervised = keyed.method.supervised if keyed.method else None
@@ -192,8 +197,12 @@ def _note(keyed: KeyedCurve, against: dict[str, Any]) -> str:
         notes.append("flat at 1" if perfect else "FLAT: do its unlabeled data do anything?")
     if keyed.method is not None and supervised is None:
         notes.append("its records do not say what its baseline is")
+    elif keyed.method is not None and not supervised and baseline is None:
+        notes.append("it names no baseline")
     elif baseline and not against["break_even"]:
         notes.append(f"{baseline} was not run on these seeds and t")
+    if same.everywhere:
+        notes.append(str(same))
     if keyed.older:
         notes.append("of an older version")
     return "; ".join(notes)

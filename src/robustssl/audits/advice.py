@@ -1,106 +1,32 @@
-"""Every sentence that an audit says, on its page and in the terminal."""
+"""What an audit advises, and the headings of its page. Its answer is in `headline`, what it says of
+the rows in `remarks` and `differences`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from robustssl.analysis.interval import Interval
-from robustssl.audits.mixture import LEVEL
+from robustssl.audits.headline import called
+from robustssl.audits.remarks import counted, listed
 
 if TYPE_CHECKING:
     from robustssl.audits.audit import Audit
     from robustssl.audits.keeping import Keeping
     from robustssl.audits.verdict import Verdict
 
-# What was left out when the rows were read
-RARE = (
-    "Classes with fewer than {fewest} labeled rows were left out: {names}. They have {share:.0%} "
-    "of the labeled rows; unlabeled rows of these classes look inconsistent for this reason alone."
-)
-NO_TARGET = "Rows of {file} with an empty {target} were left out: {rows}."
-IGNORED_TARGET = "The column {target} of {file} was ignored."
-EXTRA = "Columns that only the unlabeled rows have were left out: {names}."
-IDENTIFIERS = (
-    "Columns that look like an identifier, with a different value in nearly every row, were left "
-    "out: {names}."
-)
-DATES = (
-    "Columns that hold dates or times were left out of the comparison: {names}. If rows are to be "
-    "ordered by one of them, audit again with --time."
-)
-AMBIGUOUS = (
-    "The commas in {names} may mark decimals or thousands, so the values were read as words. Write "
-    "1.234 or 1234 instead of 1,234."
-)
-LEAK = (
-    "Warning: {names} nearly determines the target, and the other columns do not. If it is not "
-    "known before the class is, the accuracies below are false: audit again with --drop."
-)
-SAME = "Warning: the labeled and the unlabeled rows are the same rows."
-MAYBE_TEXT = "If {name} holds texts to learn from, audit again with --text {name}."
-NO_TEXT = "Rows with an empty text were left out: {rows}."
-ENCODER = "The {kind}s were compared by the vectors of the encoder {encoder}."
-
-# What to do if the target holds numbers
-BIN = (
-    'make classes of numbers first, such as pd.cut(frame["price"], [0, 10, 100, 1000], '
-    'labels=["low", "middle", "high"])'
-)
-REGRESSION = "holds {values} different numbers, and an audit does not predict numbers: " + BIN
-
-# Whether time separates the files
-OTHER_TIME = (
-    "Your unlabeled rows are {word}: {share:.0%} of them are {word} than every labeled row."
-)
-SAME_TIME = (
-    "Time does not separate the files: {later:.0%} of the unlabeled rows are later than every "
-    "labeled row, and {earlier:.0%} are earlier."
-)
-NO_TIME = "Whether time separates the files is not known: one of them has no times."
-
-# How the unlabeled rows have lost a column
-MISSING = "missing"
-CONSTANT = "the same value in every unlabeled row"
-OTHER_TYPE = "{} in the labeled rows, {} in the unlabeled rows"
-NEW_WORDS = "{:.0%} of the unlabeled rows have a value that no labeled row has"
-OTHER_SCALE = "on another scale: about {} times as spread out as in the labeled rows"
-GAPS = "missing in {:.0%} of the unlabeled rows and in {:.0%} of the labeled rows"
-
 # Headings, and text that is the same in every audit
-INTERVAL = f"{LEVEL:.0%} interval"
 HOW_INCONSISTENT = "How inconsistent are the unlabeled rows?"
 MODELS = "Which models were tried?"
 WHAT_TO_USE = "How do I use the model?"
 LIMITS = "What these numbers cannot say"
+SHARE = (
+    "t is the share of the unlabeled rows, or of their columns, that is inconsistent with the "
+    "labeled rows: 0 if none is, 1 if all are."
+)
 ROWS = "The probability that an unlabeled row is inconsistent, row by row:"
 LOST = "Columns that are lost in the unlabeled rows:"
-KINDS = {
-    "distribution": "of the rows differ from the labeled rows",
-    "label": "of the rows look like no labeled class",
-    "feature": "of the columns are lost",
-}
-CONFUSED = "the labeled classes are too similar: a new class may look like one of them"
-MOVED = "all rows have moved, so that they look like no class"
-DRIFT = (
-    "All unlabeled rows have moved alike, by about {size:.1f} standard deviations in a typical "
-    "column: moved back, they cannot be told from labeled rows. This is a drift of all rows, not a "
-    "mixture with rows of another kind."
-)
-CLASSES = (
-    "The classes have other shares among the consistent unlabeled rows ({level}) than among the "
-    "labeled rows: {told}."
-)
-MOST_CLASSES = 5  # that are told, those that changed most
-NO_COLUMN = "there is no column by which the rows can be compared"
-TELLING = {
-    "tabular": "Columns by which the forest tells them apart, with their importance. For numbers: "
-    "the median (10% to 90% quantile). For words: the most common value (its share).",
-    "text": "Words whose frequency differs most: the share of rows that contain them.",
-}
 _TRAINED = "Each model was trained on {rows} (those with a gain: on unlabeled rows, too), and "
 _GAIN = (
     " A gain is the difference to the best model without unlabeled rows. The best of several looks "
@@ -117,7 +43,7 @@ MEASURED_IN_TIME = (
     "labeled rows, part by part." + _GAIN
 )
 FAILED = "{name} could not be trained: {error}"
-FITTED = "{model} was fitted to your {which}, and saved beside this page:"
+FITTED = "The model, {model}, was fitted to your {which}, and saved beside this page:"
 LABEL_NEXT = "Which rows should I label next?"
 UNSEEN = (
     "An inconsistent row may be of a new class, or of a known class that has changed: the rows "
@@ -127,18 +53,6 @@ UNSEEN = (
     "The shares of the classes may differ between labeled and unlabeled rows. This is allowed for, "
     "and does not count as inconsistent.",
 )
-
-
-def counted(number: int, noun: str) -> str:
-    """A number of things."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def listed(names: Iterable[Any], most: int = 5) -> str:
-    """Names with commas, the first few of many."""
-    every = [str(name) for name in names]
-    more = f" and {len(every) - most} more" if len(every) > most else ""
-    return ", ".join(every[:most]) + more
 
 
 _EXPECTED = "On rows like your labeled ones, {chosen} has an expected {score} of {expected}."
@@ -166,7 +80,7 @@ def advise(
     use = verdict.answer == "yes"
     chosen = verdict.method if use else verdict.baseline
     text = _EXPECTED.format(
-        chosen=chosen, score=score.replace("_", " "), expected=f"{expected:.3f}"
+        chosen=called(chosen), score=score.replace("_", " "), expected=f"{expected:.3f}"
     )
     if majority and score == "accuracy" and expected.low <= majority[1]:
         text += MAJORITY.format(name=majority[0], share=majority[1])
@@ -177,8 +91,8 @@ def advise_without(lost: list[str], algorithm: str, accuracy: float) -> str:
     """What to do about columns that the unlabeled rows have lost."""
     return (
         f"Lost in the unlabeled rows: {listed(lost)}. For such rows, use a model without these "
-        f"columns: {algorithm} then has an accuracy of {accuracy:.3f}. To get it, audit again with "
-        "--drop COLUMN for each of them."
+        f"columns: {called(algorithm)} then has an accuracy of {accuracy:.3f}. To get it, audit "
+        "again with --drop COLUMN for each of them."
     )
 
 
@@ -197,62 +111,6 @@ def size(audit: Audit) -> str:
     fewer = [f"{n:,} {which}" for which, (n, every) in examined.items() if n < every]
     sampled = f" A random sample was examined: {' and '.join(fewer)} rows." if fewer else ""
     return ", ".join(parts) + "." + sampled
-
-
-def meaning(audit: Audit, kind: str) -> str:
-    """What t of a kind is a share of, or why it is not known."""
-    if kind == "feature" and audit.pair.kind != "tabular":
-        return f"not estimated for {audit.pair.kind}s"
-    if np.isnan(getattr(audit.inconsistency, kind).estimate):
-        return f"unknown: {_why_unknown(audit, kind)}"
-    lost, columns = len(audit.inconsistency.columns), np.shape(audit.pair.labeled)[-1]
-    return KINDS[kind] + (f": {lost} of {columns}" if kind == "feature" else "")
-
-
-def _why_unknown(audit: Audit, kind: str) -> str:
-    found = audit.inconsistency.mixture
-    if found is None or kind == "feature":
-        return NO_COLUMN
-    return CONFUSED if np.isnan(found.drift) else MOVED
-
-
-def drift(audit: Audit) -> str:
-    """That all unlabeled rows have moved alike, if they have."""
-    found = audit.inconsistency.mixture
-    return "" if found is None or np.isnan(found.drift) else DRIFT.format(size=found.drift)
-
-
-def auroc(audit: Audit) -> str:
-    """How well a forest tells unlabeled from labeled rows."""
-    found = audit.inconsistency.mixture
-    if found is None:
-        return f"No random forest was tried: {NO_COLUMN}."
-    if found.p > 0.05:
-        return (
-            "A random forest finds no difference between labeled and unlabeled rows (AUROC "
-            f"{found.auroc:.2f}, where 0.5 is chance; p = {found.p:.2f})."
-        )
-    p = "p < 0.001" if found.p < 0.001 else f"p = {found.p:.3f}"
-    return (
-        "Tested on rows that it was not trained on, a random forest tells unlabeled from labeled "
-        f"rows with an AUROC of {found.auroc:.2f} (0.5 is chance; {p}). {drift(audit)}"
-    ).rstrip()
-
-
-def classes(audit: Audit) -> str:
-    """The shares of the classes that differ between labeled and unlabeled rows beyond chance."""
-    found = audit.inconsistency.mixture
-    if found is None or not found.changed.any():
-        return ""
-    names, counts = np.unique(audit.pair.y, return_counts=True)
-    labeled, shares = counts / counts.sum(), found.classes
-    told = [
-        f"class {names[k]} {shares.estimate[k]:.0%} [{shares.low[k]:.0%}, {shares.high[k]:.0%}], "
-        f"was {labeled[k]:.0%}"
-        for k in np.argsort(-np.abs(shares.estimate - labeled))
-        if found.changed[k]
-    ]
-    return CLASSES.format(told="; ".join(told[:MOST_CLASSES]), level=INTERVAL)
 
 
 def measured(audit: Audit) -> str:
@@ -278,16 +136,17 @@ def keeping(found: Keeping) -> str:
     best = found.best
     ends = f" [{best.low:.0%}, {best.high:.0%}]" if best.low < best.high else ""
     return (
-        f"The gain of {found.method} over the best model without unlabeled rows, if it is given "
-        "some of the unlabeled rows: first those that are most like the labeled rows. The best "
-        f"share is {best.estimate:.0%}{ends}. With all of them it is the gain of the answer above."
+        f"The gain of {called(found.method)} over the best model without unlabeled rows, if it is "
+        "given some of the unlabeled rows: first those that are most like the labeled rows. The "
+        f"best share is {best.estimate:.0%}{ends}. With all of them it is the gain of the answer "
+        "above."
     )
 
 
 def use(audit: Audit) -> str:
     """The model, and what it has learned from."""
     which = "labeled and unlabeled rows" if audit.advice.uses_unlabeled else "labeled rows alone"
-    return FITTED.format(model=audit.advice.algorithm, which=which)
+    return FITTED.format(model=called(audit.advice.algorithm), which=which)
 
 
 def label_next(audit: Audit, file: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from scipy.special import kolmogi
 from scipy.stats import hypergeom, ks_2samp
 
 from robustssl.analysis.interval import Interval
-from robustssl.audits import advice
+from robustssl.audits import remarks
 from robustssl.audits.mixture import LEVEL
 from robustssl.audits.rows import Pair, is_number
 
@@ -32,7 +32,7 @@ def compare_columns(pair: Pair) -> tuple[Interval, list[Column]]:
     that is missing in some rows counts in part. A column that is constant in the labeled rows too
     says nothing, so the interval is that of a sample of the columns.
     """
-    found = [Column(name, advice.MISSING) for name in pair.lost]
+    found = [Column(name, remarks.MISSING) for name in pair.lost]
     silent = 0
     for name in pair.unlabeled:
         column = _compare(str(name), pair.labeled[name], pair.unlabeled[name])
@@ -45,30 +45,30 @@ def compare_columns(pair: Pair) -> tuple[Interval, list[Column]]:
 def _compare(name: str, labeled: pd.Series, unlabeled: pd.Series) -> Column | None:
     mine, theirs = labeled.dropna(), unlabeled.dropna()
     if not len(theirs):
-        return Column(name, advice.MISSING) if len(mine) else None
+        return Column(name, remarks.MISSING) if len(mine) else None
     if not len(mine):
         return None
     if is_number(mine) != is_number(theirs):
         kinds = ["numbers" if is_number(column) else "words" for column in (mine, theirs)]
-        return Column(name, advice.OTHER_TYPE.format(*kinds))
+        return Column(name, remarks.OTHER_TYPE.format(*kinds))
     if not is_number(mine):
         new = float((~theirs.astype(str).isin(set(mine.astype(str)))).mean())
         if new > 0.5 and mine.nunique() < len(mine) / 5:
-            return Column(name, advice.NEW_WORDS.format(new))
+            return Column(name, remarks.NEW_WORDS.format(new))
     others = int((mine != theirs.iloc[0]).sum())
     # The probability that all other values are in labeled rows, if the rows were shuffled.
     alike = (len(mine) / (len(mine) + len(theirs))) ** others
     if theirs.nunique() == 1 and others and alike < CHANCE:
-        return Column(name, advice.CONSTANT)
+        return Column(name, remarks.CONSTANT)
     if is_number(mine) and _is_rescaled(mine.to_numpy(float), theirs.to_numpy(float)):
         ratio = _spread(theirs.to_numpy(float)) / _spread(mine.to_numpy(float))
-        return Column(name, advice.OTHER_SCALE.format(_rounded(ratio)))
+        return Column(name, remarks.OTHER_SCALE.format(_rounded(ratio)))
     gone = [1 - len(some) / len(column) for some, column in ((mine, labeled), (theirs, unlabeled))]
     if gone[1] - gone[0] > 3.3 * np.sqrt(
         sum(p * (1 - p) / len(column) for p, column in zip(gone, (labeled, unlabeled), strict=True))
     ) + 1 / len(labeled):
         share = (gone[1] - gone[0]) / (1 - gone[0])
-        return Column(name, advice.GAPS.format(gone[1], gone[0]), share)
+        return Column(name, remarks.GAPS.format(gone[1], gone[0]), share)
     return None
 
 

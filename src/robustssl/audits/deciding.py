@@ -39,7 +39,8 @@ def decide(
     ts: Sequence[float] = (),
     seeds: int = SEEDS,
 ) -> pd.DataFrame:
-    """Decide on the tables of a study, and write a csv file; decisions that it holds are kept.
+    """Decide on the tables of a study, and write a csv file; decisions that it holds are kept, and
+    one of each decider is made again: if it is another now, the file is refused.
 
     By default at the lowest, the middle and the highest t of the study, with its first two seeds.
     The column `note` says why.
@@ -57,6 +58,7 @@ def decide(
     found = _kept(path)
     if found.keys() - {*asked}:
         raise InputError(f"{path} holds decisions on other tasks, t or seeds: name another file")
+    _check_kept(found, path)
     left = [key for key in asked if key not in found]
     with watch(len(left), console(), "decisions") as seen:
         for *cell, name in left:
@@ -142,6 +144,19 @@ def _kept(path: Path) -> dict[tuple[Any, ...], Decision]:
     rows = parse_decisions(path)
     keys = rows[ADVICE[:-1]].itertuples(index=False, name=None)
     return dict(zip(keys, zip(rows.use, rows[NOTE], strict=True), strict=True))
+
+
+def _check_kept(found: Mapping[tuple[Any, ...], Decision], path: Path) -> None:
+    """Refuse decisions that are no longer made so, such as those of an older audit: the first of
+    each decider is made again.
+    """
+    for name in DECIDERS:
+        for *cell, _ in [key for key in found if key[-1] == name][:1]:
+            if DECIDERS[name](_rows(*cell)) != found[*cell, name]:
+                raise InputError(
+                    f"{path} holds decisions of {name} that it does not make any more, such as its "
+                    "first one: name another file, or remove this one"
+                )
 
 
 def _write(found: Mapping[tuple[Any, ...], Decision], path: Path) -> None:

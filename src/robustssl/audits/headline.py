@@ -26,6 +26,10 @@ _SENTENCES = {
     "rows, may give {ends}.",
 }
 _LITTLE = ", which is too little to matter"
+_DOUBT = (
+    " The interval reaches 0 or less: the rows help with a probability of {helps:.0%}, not for "
+    "certain."
+)
 _UNLIKE = (
     " This holds for rows like your labeled rows; by estimate, {share:.0%} of the unlabeled rows "
     "differ from them."
@@ -68,9 +72,12 @@ def sentence(audit: Audit) -> str:
     verdict, score = audit.verdict, audit.gains.score
     low, high = (_amount(end, score) for end in (verdict.gain.low, verdict.gain.high))
     share = audit.inconsistency.distribution
-    more = _UNLIKE if verdict.answer == "yes" and share.low > 0.05 else ""
+    more = ""
+    if verdict.answer == "yes":
+        more = (_DOUBT if verdict.gain.low <= 0 else "") + (_UNLIKE if share.low > 0.05 else "")
     return (_SENTENCES[verdict.answer] + more).format(
         share=share.estimate,
+        helps=verdict.helps,
         rows=f"{audit.unlabeled:,}",
         labels=f"{audit.labeled:,}",
         method=called(verdict.method),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from robustssl.audits import advice, headline
+from robustssl.audits import advice, differences, headline
 from robustssl.audits.audit import Audit
 from robustssl.audits.evidence import evidence_of
 from robustssl.audits.figure import TEMPLATES, draw_gain
@@ -23,6 +23,7 @@ def render(audit: Audit, rows: str, model: str, label_next: str = "") -> str:
     return TEMPLATES.get_template("audit.html").render(
         **contents(audit),
         words=advice,
+        interval=differences.INTERVAL,
         mark=MARK,
         css=files("robustssl.sites").joinpath("static", "style.css").read_text("utf-8"),
         figure=draw_gain(audit),
@@ -57,16 +58,18 @@ def contents(audit: Audit) -> dict[str, Any]:
         "caveat": advice.caveat(audit),
         "size": advice.size(audit),
         "notes": audit.pair.notes,
-        "shares": [_share(audit, kind) for kind in advice.KINDS],
-        "auroc": advice.auroc(audit),
-        "classes": advice.classes(audit),
+        "shares": [_share(audit, kind) for kind in differences.KINDS],
+        "auroc": differences.auroc(audit),
+        "classes": differences.classes(audit),
         "telling": audit.inconsistency.telling,
-        "how_telling": advice.TELLING.get(audit.pair.kind, ""),
+        "how_telling": differences.TELLING.get(audit.pair.kind, ""),
         "lost": [(column.name, column.problem) for column in audit.inconsistency.columns],
         "score": audit.gains.score.replace("_", " "),
         "gains": gains_of(audit.gains),
         "measured": advice.measured(audit),
-        "failed": [advice.FAILED.format(name=name, error=error) for name, error in failed],
+        "failed": [
+            advice.FAILED.format(name=headline.called(name), error=error) for name, error in failed
+        ],
         "use": advice.use(audit),
     }
 
@@ -80,7 +83,7 @@ def _share(audit: Audit, kind: str) -> dict[str, Any]:
         "t": t,
         "text": text,
         "known": known,
-        "meaning": advice.meaning(audit, kind),
+        "meaning": differences.meaning(audit, kind),
     }
 
 
@@ -92,5 +95,6 @@ def gains_of(gains: Gains) -> list[dict[str, Any]]:
         if name in gains.methods:
             error = evidence_of(gains, name).error
             gain = difference(gains.mean(name) - gains.mean(gains.alone), error, len(gains.y))
-        rows.append({"name": name, "score": gains.mean(name), "gain": gain})
+        title = headline.called(name).removeprefix("a ")
+        rows.append({"name": name, "title": title, "score": gains.mean(name), "gain": gain})
     return rows

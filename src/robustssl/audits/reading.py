@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from robustssl import registry
-from robustssl.audits import advice
+from robustssl.audits import remarks
 from robustssl.audits.folds import Both
 from robustssl.audits.roles import is_text
 from robustssl.audits.rows import Classes, Pair, is_number, texts_of
@@ -59,10 +59,10 @@ def read(
         other = frame.loc[empty].drop(columns=target)
     else:
         if empty.any():
-            notes.append(advice.NO_TARGET.format(rows=empty.sum(), file=first, target=target))
+            notes.append(remarks.NO_TARGET.format(rows=empty.sum(), file=first, target=target))
         other = read_frame(second)
         if target in other:
-            notes.append(advice.IGNORED_TARGET.format(file=second, target=target))
+            notes.append(remarks.IGNORED_TARGET.format(file=second, target=target))
         other = other.drop(columns=target, errors="ignore")
     pair = of_frames(frame[~empty], other, target, text, drop, encoder, time, group)
     pair.notes[:0] = notes
@@ -138,7 +138,7 @@ def _classes_of(column: pd.Series) -> Classes:
     if pd.api.types.is_float_dtype(column) and (column % 1 == 0).all():
         column = column.astype(int)
     if pd.api.types.is_float_dtype(column) and column.nunique() > NUMBERS:
-        raise InputError(f"{column.name} {advice.REGRESSION.format(values=column.nunique())}")
+        raise InputError(f"{column.name} {remarks.REGRESSION.format(values=column.nunique())}")
     if is_number(column):
         return np.asarray(column)
     return np.asarray(column.astype(str), object)
@@ -164,7 +164,7 @@ def _texts(
     X, Z = (texts_of(frame[text]) for frame in (labeled, unlabeled))
     full = [np.array([bool(x.strip()) for x in rows], bool) for rows in (X, Z)]
     empty = sum(int((~f).sum()) for f in full)
-    notes = [advice.NO_TEXT.format(rows=empty)] if empty else []
+    notes = [remarks.NO_TEXT.format(rows=empty)] if empty else []
     rows = (X[full[0]], y[full[0]], Z[full[1]])
     kept: dict[str, Any] = {
         name: both and Both(both.labeled[full[0]], both.unlabeled[full[1]])
@@ -181,7 +181,7 @@ def _encoded(pair: Pair, asked: str) -> Pair:
         getattr(registry.encoder(found), "width", None)  # fails before anything takes long
     except InputError as error:
         raise InputError(f"{error}; or use --encoder {ENCODERS[pair.kind]}") from error
-    note = advice.ENCODER.format(kind=pair.kind, encoder=found)
+    note = remarks.ENCODER.format(kind=pair.kind, encoder=found)
     return replace(pair, encoder=found, notes=[*pair.notes, note])
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-from robustssl.audits import advice
+from robustssl.audits import remarks
 from robustssl.audits.folds import Both
 from robustssl.data import Kind
 from robustssl.errors import InputError
@@ -49,7 +49,7 @@ class Pair:
     def __post_init__(self) -> None:
         counts = pd.Series(self.y).value_counts()
         if len(counts) > len(self.y) / FEWEST and len(counts) > 2:
-            more = f": {advice.BIN}" if np.issubdtype(self.y.dtype, np.number) else ""
+            more = f": {remarks.BIN}" if np.issubdtype(self.y.dtype, np.number) else ""
             raise InputError(
                 f"the target must hold classes with at least {FEWEST} labeled rows each, but it "
                 f"has {len(counts)} different values in {len(self.y)} rows{more}"
@@ -73,8 +73,8 @@ class Pair:
         share = 1 - len(keep) / len(self.y)
         for name, value in self._of(keep).items():
             object.__setattr__(self, name, value)
-        names = advice.listed(rare)
-        self.notes.append(advice.RARE.format(fewest=FEWEST, names=names, share=share))
+        names = remarks.listed(rare)
+        self.notes.append(remarks.RARE.format(fewest=FEWEST, names=names, share=share))
 
     def _of(
         self, labeled: npt.NDArray[np.intp], unlabeled: npt.NDArray[np.intp] | None = None

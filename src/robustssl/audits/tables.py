@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from robustssl.audits import advice
+from robustssl.audits import remarks
 from robustssl.audits.roles import is_identifier, is_text, leaks
 from robustssl.audits.rows import Classes, Pair, is_number
 from robustssl.audits.times import times_of
@@ -27,16 +27,16 @@ def pair_of_tables(
         raise InputError("each column that both have looks like a time or an identifier of its row")
     doubtful = [name for name in kept if has_doubtful_commas(labeled[name], unlabeled[name])]
     if doubtful:
-        notes.append(advice.AMBIGUOUS.format(names=advice.listed(doubtful)))
+        notes.append(remarks.AMBIGUOUS.format(names=remarks.listed(doubtful)))
     lost = [name for name in names if name not in unlabeled]
     labeled, unlabeled = labeled[[*kept, *lost]].copy(), unlabeled[kept].copy()
     if labeled.reset_index(drop=True).equals(unlabeled.reset_index(drop=True)):
-        notes.append(advice.SAME)
+        notes.append(remarks.SAME)
     for name in kept:
         labeled[name], unlabeled[name] = _alike(labeled[name], unlabeled[name])
     pair = Pair(labeled, y, unlabeled, lost=tuple(map(str, lost)), notes=notes, **aside)
     if found := leaks(pair.labeled, pair.y):
-        notes.append(advice.LEAK.format(names=advice.listed(found)))
+        notes.append(remarks.LEAK.format(names=remarks.listed(found)))
     return pair
 
 
@@ -46,9 +46,9 @@ def _compared(labeled: pd.DataFrame, unlabeled: pd.DataFrame) -> tuple[list[str]
     times = [name for name in labeled if times_of(labeled[name]) is not None]
     rest = [name for name in labeled if name not in times]
     named = [name for name in rest if is_identifier(labeled[name], unlabeled.get(name))]
-    told = ((advice.EXTRA, extra), (advice.DATES, times), (advice.IDENTIFIERS, named))
-    notes = [note.format(names=advice.listed(names)) for note, names in told if names]
-    notes += [advice.MAYBE_TEXT.format(name=n) for n in named if is_text(labeled[n])][:1]
+    told = ((remarks.EXTRA, extra), (remarks.DATES, times), (remarks.IDENTIFIERS, named))
+    notes = [note.format(names=remarks.listed(names)) for note, names in told if names]
+    notes += [remarks.MAYBE_TEXT.format(name=n) for n in named if is_text(labeled[n])][:1]
     return [name for name in rest if name not in named], notes
 
 

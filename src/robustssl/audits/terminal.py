@@ -7,6 +7,7 @@ from tabulate import tabulate
 
 from robustssl.audits import advice, headline
 from robustssl.audits.audit import Audit
+from robustssl.audits.differences import INTERVAL
 from robustssl.audits.folder import FILES, MODEL
 from robustssl.audits.page import contents
 
@@ -31,7 +32,7 @@ def describe(audit: Audit, page: Path, width: int = 80) -> str:
     shares = [[row["kind"], row["text"], row["meaning"]] for row in said["shares"]]
     kept = [[f"{share:.0%}", f"{gain:+.3f}"] for share, gain in audit.keeping.gains.items()]
     gains = [
-        [row["name"], f"{row['score']:.3f}", "" if row["gain"] is None else f"{row['gain']:+.3f}"]
+        [row["title"], f"{row['score']:.3f}", "" if row["gain"] is None else f"{row['gain']:+.3f}"]
         for row in said["gains"]
     ]
     telling, lost = [[*row] for row in said["telling"]], [f"{n} ({how})" for n, how in said["lost"]]
@@ -43,18 +44,21 @@ def describe(audit: Audit, page: Path, width: int = 80) -> str:
             *wrap(f"{said['advice']} {said['caveat']} {said['there']}".rstrip()),
             "",
             *wrap(said["keeping"]),
-            *table(kept[1:], "rows used", f"gain [{advice.INTERVAL}]"),
+            *table(kept[1:], "rows used", f"gain [{INTERVAL}]"),
             "",
             advice.HOW_INCONSISTENT,
             *wrap(" ".join([said["size"], *said["notes"]])),
-            *table(shares, "kind", f"t [{advice.INTERVAL}]", "", widths=[None, None, width - 36]),
+            *wrap(advice.SHARE),
+            *table(shares, "kind", f"t [{INTERVAL}]", "", widths=[None, None, width - 36]),
             *wrap(said["auroc"], said["classes"]),
             *wrap(said["how_telling"] if telling else ""),
             *table(telling, "", "labeled rows", "unlabeled rows", widths=[width // 3 - 2] * 3),
             *wrap(f"{advice.LOST} {', '.join(lost)}." if lost else ""),
             "",
             advice.MODELS,
-            *table(gains, "model", said["score"], f"gain [{advice.INTERVAL}]"),
+            *table(
+                gains, "model", said["score"], f"gain [{INTERVAL}]", widths=[width - 46, None, None]
+            ),
             *wrap(said["measured"], *said["failed"]),
             "",
             advice.WHAT_TO_USE,

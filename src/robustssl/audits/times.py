@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from robustssl.audits import advice
+from robustssl.audits import remarks
 from robustssl.audits.folds import Both
 
 Times = npt.NDArray[np.float64]
@@ -65,9 +65,9 @@ def separation(time: Both) -> str:
     """How completely time separates the unlabeled from the labeled rows, in a sentence."""
     labeled, unlabeled = (part[~np.isnan(part)] for part in time)
     if not len(labeled) or not len(unlabeled):
-        return advice.NO_TIME
+        return remarks.NO_TIME
     later, earlier = (unlabeled > labeled.max()).mean(), (unlabeled < labeled.min()).mean()
     if max(later, earlier) < 0.5:
-        return advice.SAME_TIME.format(later=later, earlier=earlier)
+        return remarks.SAME_TIME.format(later=later, earlier=earlier)
     word, share = ("later", later) if later >= earlier else ("earlier", earlier)
-    return advice.OTHER_TIME.format(word=word, share=share)
+    return remarks.OTHER_TIME.format(word=word, share=share)

@@ -19,8 +19,10 @@ from robustssl.checks._options import (
     every_option_does_something,
     every_searched_option_does_something,
 )
-from robustssl.checks._toys import blobs, odd_cases
+from robustssl.checks._toys import blobs, moons, odd_cases
 from robustssl.data import UNLABELED
+
+TRIALS = 3  # on each kind of data
 
 
 def is_a_classifier(learner: Learner) -> None:
@@ -127,6 +129,33 @@ def sees_its_unlabeled_rows(learner: Learner) -> None:
         require(alive, "it is dead: its predictions do not depend on the unlabeled rows")
 
 
+def differs_from_its_baseline(learner: Learner) -> None:
+    """On round clusters and on two moons, at least one prediction must be another than the
+    baseline's, which is fitted with the same seed.
+    """
+    baseline = registry.matched_baseline(learner.spec)
+    if learner.supervised or baseline is None:
+        return
+    trials = [(draw, seed) for draw in (blobs, moons) for seed in range(TRIALS)]
+
+    def answers(spec: str, draw: Any, seed: int) -> Any:
+        X, y, _, _ = draw(seed)
+        return Learner(spec).fit(X, y, seed).predict(_around(X))
+
+    require(
+        any(
+            not equal(answers(learner.spec, *trial), answers(baseline, *trial)) for trial in trials
+        ),
+        f"its predictions are identical to those of its baseline {baseline} in {len(trials)} of "
+        f"{len(trials)} trials",
+    )
+
+
+def _around(X: Any) -> Any:
+    """Rows all over the place where X lies, to be predicted."""
+    return np.random.default_rng(9).uniform(X.min(0), X.max(0), size=(2000, X.shape[1]))
+
+
 def its_unlabeled_loss_has_a_gradient(learner: Learner) -> None:
     """Of a deep method, on a net without BatchNorm, through which rows act even without a loss."""
     if learner.supervised or not learner.deep:
@@ -151,6 +180,7 @@ ALGORITHM: tuple[Callable[[Learner], str | None], ...] = (
     refuses_what_is_not_a_number,
     names_its_baseline,
     sees_its_unlabeled_rows,
+    differs_from_its_baseline,
     its_unlabeled_loss_has_a_gradient,
     is_not_worse_than_its_baseline,
     does_not_collapse_on_consistent_rows,
@@ -160,5 +190,10 @@ ALGORITHM: tuple[Callable[[Learner], str | None], ...] = (
 
 
 def check_algorithm(spec: str) -> Iterator[tuple[str, str | None]]:
-    """The name of every contract and, if it is broken, what is wrong."""
+    """The name of every contract and, if it is broken, what is wrong. An algorithm that cannot be
+    used at all, since its methods take other arguments, is an error.
+    """
+    check = getattr(registry.estimator(spec), "_check_options", None)
+    if check is not None:
+        check()
     yield from verdicts(ALGORITHM, Learner(registry.canonical("algorithm", spec)))

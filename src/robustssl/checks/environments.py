@@ -1,8 +1,6 @@
 """The contracts of an environment: a curve moves because of t, and for no other reason."""
 
-import multiprocessing
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -18,7 +16,7 @@ from robustssl.checks._pools import (
 )
 from robustssl.data import UNLABELED, as_array, digest
 from robustssl.environments import count
-from robustssl.execution.engines.processes import clean_start
+from robustssl.execution.engines.processes import clean_start, pool_of
 from robustssl.preprocessing import preprocessing
 
 
@@ -151,10 +149,7 @@ def preprocessing_sees_neither_t_nor_test(case: Case) -> None:
 def the_same_in_another_process(case: Case) -> None:
     digests = _digests(case)
     arguments = (case.spec, case.dataset)
-    with (
-        clean_start(),
-        ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool,
-    ):
+    with clean_start(), pool_of(1) as pool:
         require(
             pool.submit(_digests_there, *arguments).result() == digests,
             "another process makes other splits",

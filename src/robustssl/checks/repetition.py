@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from robustssl.execution.banks import wanted_banks
 from robustssl.execution.groups import are_nets, groups
 from robustssl.execution.worker import run_group
 from robustssl.records.extras import NO_EXTRAS, Extras
@@ -13,9 +14,10 @@ from robustssl.records.record import CRITERIA, SCORES, Record
 # Training turns the rounding of another device into other nets: as good on average, not each.
 NOISE = 0.03  # by which the mean score of a curve of nets may differ
 GROSS = 0.25  # by which that of one net may
+ENCODED = 0.05  # by which that of another learner may on vectors, since machines round these
 EXACT = 1e-9  # by which scores of other learners may
-# Criteria are none of nets, where one of a few labeled rows moves them more than all this; those
-# that are no shares of rows depend on the last digits of a solver.
+# Criteria are none of nets and of vectors, where one of a few labeled rows moves them more than all
+# this; those that are no shares of rows depend on the last digits of a solver.
 CLOSE = {**dict.fromkeys(CRITERIA, 1e-3), "cv_accuracy": EXACT}
 
 
@@ -24,9 +26,11 @@ def not_repeated(records: Sequence[Record], sample: int, chance: random.Random) 
     known = {r.cell: r for r in records}
     whole = list(groups(sorted(known)))
     for group in chance.sample(whole, min(sample, len(whole))):
-        nets = are_nets(group)
-        near = dict.fromkeys(SCORES, GROSS if nets else EXACT) | ({} if nets else CLOSE)
-        asked = any(known[cell].extras.criteria for cell in group) and not nets
+        nets, encoded = are_nets(group), bool(wanted_banks(group))
+        exact = not nets and not encoded
+        near = dict.fromkeys(SCORES, GROSS if nets else ENCODED if encoded else EXACT)
+        near |= CLOSE if exact else {}
+        asked = any(known[cell].extras.criteria for cell in group) and exact
         extras = Extras(criteria=True) if asked else NO_EXTRAS
         pairs = [(known[again.cell], again) for again in run_group(group, extras)]
         for record, again in pairs:

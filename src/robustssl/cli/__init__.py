@@ -6,26 +6,40 @@ from typing import Annotated
 
 import typer
 
-from robustssl.cli import audit, catalog, check, data, mcp, report, results, run, show, store
+from robustssl.cli import (
+    audit,
+    catalog,
+    check,
+    data,
+    mcp,
+    quickstart,
+    report,
+    results,
+    run,
+    show,
+    site,
+    store,
+)
 from robustssl.cli._print import warn
 from robustssl.errors import InputError, bounded
 
 app = typer.Typer(
     name="robustssl",
     help="Benchmark semi-supervised learning when unlabeled data are inconsistent with labeled "
-    "data. To start, try `robustssl run quickstart`, then `robustssl report`.",
+    "data. To start, try `robustssl quickstart`.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 
+app.command()(quickstart.quickstart)
 app.command()(run.run)
 app.command()(run.status)
 app.command()(report.report)
 app.command()(report.choose)
-app.command()(report.site)
-app.command()(report.serve)
+app.command()(site.site)
+app.command()(site.serve)
 app.command()(report.metrics)
 app.command("list")(catalog.list_)
 app.command()(store.export)

@@ -1,5 +1,7 @@
 """Options that several commands share."""
 
+import re
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated
 
@@ -33,3 +35,11 @@ class Format(StrEnum):
 
 
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="Output format.")]
+
+
+def listed(words: Sequence[str] | None) -> list[str]:
+    """What is given with an option that may be repeated, or hold several parts between commas;
+    commas inside of brackets are no such ones.
+    """
+    parts = (part.strip() for word in words or () for part in re.split(r",(?![^\[]*\])", word))
+    return [part for part in parts if part]

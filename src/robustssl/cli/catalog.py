@@ -24,7 +24,7 @@ def list_(
     kind: Annotated[Kind, typer.Argument(help="What to list.")],
     format_: FormatOption = Format.table,
 ) -> None:
-    """List all algorithms, environments, datasets, encoders or studies."""
+    """List algorithms, environments, datasets, encoders or studies."""
     from robustssl import registry
     from robustssl.studies.files import named, read_study
 

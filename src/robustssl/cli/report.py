@@ -1,15 +1,18 @@
-"""Commands that show results: report, site, serve, metrics."""
+"""Commands that tell of results: report, choose, metrics."""
 
-import signal
-from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from robustssl.cli._options import DEFAULT_STORE, Format, FormatOption, StoreOption
+from robustssl.cli._options import DEFAULT_STORE, Format, FormatOption, StoreOption, listed
 from robustssl.cli._print import notes, say
+
+
+class Width(StrEnum):
+    column = "column"
+    page = "page"
 
 
 def report(
@@ -56,12 +59,37 @@ def report(
         Path | None,
         typer.Option(help="File of entrants that decide, written by `robustssl decide`."),
     ] = None,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Methods that tables and figures show, such as fixmatch,uda; may be repeated. "
+            "By default tables show all, and figures of curves the eight that matter most."
+        ),
+    ] = None,
+    names: Annotated[
+        Path | None,
+        typer.Option(
+            help="YAML file of what to call methods, datasets and environments, such as "
+            "`fixmatch: FixMatch`, a line each."
+        ),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(help="Columns of the tables, such as gain,AUC,WA; may be repeated."),
+    ] = None,
+    width: Annotated[
+        Width | None,
+        typer.Option(
+            help="Width of figures and LaTeX tables: column (3.25 inches) or page (5.5 inches)."
+        ),
+    ] = None,
 ) -> None:
     """Write tables and figures of the results in a store.
 
     Tables are written as Markdown, CSV, JSON and LaTeX, figures as PNG, SVG and PDF. `--store` may
     also be a file or folder of exported records (.jsonl or .jsonl.gz). With more than 24 tasks,
-    figures of single tasks are drawn only for a part (--only).
+    figures of single tasks are drawn only for a part (--only). --only leaves out records;
+    --methods, --names, --columns and --width change no number.
     """
     from robustssl import reports
 
@@ -76,6 +104,10 @@ def report(
         rule=rule,
         choices=choices,
         decisions=decisions,
+        methods=listed(methods),
+        names=names,
+        columns=listed(columns),
+        width=width,
     )
     say("Tables:", *(f for f in files if f.suffix in (".md", ".csv", ".json", ".tex")))
     say("Figures (also as .svg and .pdf):", *(f for f in files if f.suffix == ".png"))
@@ -103,48 +135,6 @@ def choose(
     for choice in made.made:
         say(f"{choice.data}, {choice.method}: number {choice.configuration}, {choice.setting}")
     say(f"Written to {file} (sha256 {made.sha256[:16]}), by {len(made.tasks)} tasks.")
-
-
-def site(
-    folder: Annotated[Path, typer.Argument(help="Folder to write.")] = Path("site"),
-    store: StoreOption = DEFAULT_STORE,
-    choices: Annotated[
-        Path | None,
-        typer.Option(help="File of the rule transfer, written by `robustssl choose`."),
-    ] = None,
-    decisions: Annotated[
-        Path | None,
-        typer.Option(help="File of entrants that decide, written by `robustssl decide`."),
-    ] = None,
-) -> None:
-    """Build a website of the results in a store.
-
-    Its pages (overview, leaderboard, explorer, methods and tasks) need no server. Of a search, they
-    are built for each rule that chooses settings, with a switch. `--store` may also be a file or
-    folder of exported records (.jsonl or .jsonl.gz).
-    """
-    from robustssl import sites
-
-    page = sites.site(store, folder, choices=choices, decisions=decisions)
-    say(f"Open {page} in a browser.")
-
-
-def serve(
-    store: StoreOption = DEFAULT_STORE,
-    port: Annotated[int, typer.Option(help="Port; 0 picks a free one.")] = 8000,
-    host: Annotated[
-        str,
-        typer.Option(help="Address to listen on; 127.0.0.1 is visible on this machine only."),
-    ] = "127.0.0.1",
-) -> None:
-    """Serve the website of a store and update it while records arrive."""
-    from robustssl.sites.serve import Server
-
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that temporary files are removed
-    with Server(store, host, port) as server:
-        say(f"Serving {server.url} (press Ctrl-C to stop)")
-        with suppress(KeyboardInterrupt):
-            server.serve_forever()
 
 
 class Convention(StrEnum):

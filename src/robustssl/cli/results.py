@@ -22,7 +22,7 @@ def submit(
         str | None, typer.Option(help="Name of the submission; by default, that of the study.")
     ] = None,
 ) -> None:
-    """Pack the records of a study into a folder that others can check.
+    """Pack the records of a study so that others can check them.
 
     The folder holds study.yaml and records.jsonl.gz, and copies of the modules and data files of
     your own that the study names. Every cell must have succeeded.

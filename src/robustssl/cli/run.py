@@ -73,8 +73,9 @@ def run(
 ) -> None:
     """Run the cells of a study that are not in the store yet.
 
-    A cell is one algorithm on one dataset in one environment, at one t and seed. You can stop a run
-    at any time; the same command continues it. `robustssl list studies` lists the built-in studies.
+    A cell is one algorithm on one dataset in one environment, at one t and seed. Baselines that
+    algorithms name come along. You can stop a run at any time; the same command continues it.
+    `robustssl list studies` lists the built-in studies.
     A run imports the modules that the study names, so run only studies whose code you trust; a dry
     run imports only modules that you name with --trust. Your own study is a YAML file:
 
@@ -158,6 +159,8 @@ def _print_plan(plan: Any) -> None:
     elif plan.left:
         about = f", about {duration(plan.seconds)} with {workers}"
     say(f"{plan.cells} cells: {plan.done} done, {plan.failed} failed, {plan.left} to run{about}.")
+    if plan.baselines:
+        say(f"Of these, baselines that come along: {', '.join(plan.baselines)}.")
     for problem in plan.problems:
         warn(f"A trial cell failed: {problem}")
     _print_uncounted(plan.uncounted)

@@ -94,3 +94,21 @@ def environment(
     from robustssl.pictures.environment import show
 
     say("Pictures:", *show(name, dataset, folder, labels, seed))
+
+
+@app.command()
+def tasks(
+    studies: Annotated[list[str], typer.Argument(help="Names of studies, or YAML files.")],
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder of the pictures.")] = Path(
+        "pictures"
+    ),
+) -> None:
+    """Draw what t does to the rows of each task of studies.
+
+    Images and texts whose licence does not allow to show them are drawn as points. The pages of a
+    site show the pictures that are kept with robustssl.
+    """
+    from robustssl.pictures.tasks import draw_tasks
+
+    for place in draw_tasks(studies, folder):
+        say(place)

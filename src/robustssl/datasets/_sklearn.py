@@ -6,11 +6,11 @@ import sklearn.datasets
 from robustssl.data import Dataset
 
 
-def bundled(name: str, owner: str) -> Dataset:
+def bundled(name: str, owner: str, licence: str) -> Dataset:
     data = getattr(sklearn.datasets, f"load_{name}")()
     meta = {
         "classes": [str(c) for c in data.target_names],
         "owner": owner,
-        "licence": "CC BY 4.0 (UCI Machine Learning Repository)",
+        "licence": licence,
     }
     return Dataset(name, data.data.astype(float), data.target.astype(np.intp), meta=meta)

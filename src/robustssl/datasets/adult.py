@@ -9,6 +9,8 @@ from robustssl.downloads.sources import fetch_table
 from robustssl.spec import check_options
 
 version = 1
+owner = "B. Becker and R. Kohavi"
+licence = "CC BY 4.0 (UCI Machine Learning Repository)"
 
 EMPLOYMENT = {
     "?": "",
@@ -32,8 +34,8 @@ def load(domain: Literal["employment"] | None = None) -> Dataset:
         "adult",
         shape=(48_842, 108),
         sha256="a22e2840b4788c53a9e384b255aa9497a896e54aa416b7417ce464be96a9386a",
-        owner="B. Becker and R. Kohavi",
-        licence="CC BY 4.0 (UCI Machine Learning Repository)",
+        owner=owner,
+        licence=licence,
         openml=1590,
         carried=aif360_adult(),
     )

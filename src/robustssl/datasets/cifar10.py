@@ -13,6 +13,8 @@ from robustssl.downloads.sources import fetch_images, openml_images
 
 version = 1
 kind = "image"
+owner = "A. Krizhevsky, V. Nair and G. Hinton"
+licence = "not stated"
 
 _CARRIER = Carrier(
     "npm",
@@ -44,6 +46,5 @@ def load(encoder: str = "pixels", rows: int | None = None) -> Dataset:
     sha256 = "14e8c899784028e99e1ddacddf711d42c894b7df0194311b8599f864cea89c87"
     openml = openml_images(40927, (3, 32, 32), _CLASSES, sha256)
     source = Source(f"the package {_CARRIER.package}", _carried)
-    owner, licence = "A. Krizhevsky, V. Nair and G. Hinton", "not stated"
     data = fetch_images("cifar10", openml, source, owner=owner, licence=licence, encoder=encoder)
     return data if rows is None else first_rows(data, rows)

@@ -8,6 +8,8 @@ from robustssl.downloads.sources import fetch_images, openml_images
 
 version = 1
 kind = "image"
+owner = "A. Krizhevsky"
+licence = "not stated"
 
 
 def _local() -> Arrays:
@@ -27,5 +29,4 @@ def load(encoder: str = "pixels") -> Dataset:
     place = cache() / "cifar-100-binary"
     source = Source(f"{place}, the unpacked archive cifar-100-binary.tar.gz of its owner", _local)
     openml = openml_images(41983, (3, 32, 32), [str(k) for k in range(100)], sha256=None)
-    owner, licence = "A. Krizhevsky", "not stated"
     return fetch_images("cifar100", source, openml, owner=owner, licence=licence, encoder=encoder)

@@ -9,6 +9,8 @@ from robustssl.downloads.sources import fetch_table
 from robustssl.spec import check_options
 
 version = 1
+owner = "J. A. Blackard and D. J. Dean"
+licence = "CC BY 4.0 (UCI Machine Learning Repository)"
 
 AREAS = ("rawah", "neota", "comanche_peak", "cache_la_poudre")
 
@@ -22,8 +24,8 @@ def load(domain: Literal["wilderness"] | None = None) -> Dataset:
         "covertype",
         shape=(581_012, 54),
         sha256="e3e1d9f64f73e207d9743dab536af2bf11b4cb3a1d1673293b8a246dc93531bc",
-        owner="J. A. Blackard and D. J. Dean",
-        licence="CC BY 4.0 (UCI Machine Learning Repository)",
+        owner=owner,
+        licence=licence,
         openml=1596,
         carried=multiflow("covtype"),
     )

@@ -9,11 +9,13 @@ from robustssl.datasets._sklearn import bundled
 from robustssl.errors import unknown
 
 version = 1
+owner = "E. Alpaydin and C. Kaynak"
+licence = "CC BY 4.0 (UCI Machine Learning Repository)"
 
 
 def load(kind: str = "tabular") -> Dataset:
     """1,797 handwritten digits of 10 classes, 8 x 8 grey pixels each; kind: tabular or image."""
-    rows = bundled("digits", owner="E. Alpaydin and C. Kaynak")
+    rows = bundled("digits", owner, licence)
     if kind == "tabular":
         return rows
     if kind != "image":

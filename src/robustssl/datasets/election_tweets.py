@@ -11,6 +11,8 @@ from robustssl.downloads.sources import fetch_texts, texts
 
 version = 1
 kind = "text"
+owner = "H. Clinton and D. Trump; collected by B. Hamner"
+licence = "not stated"
 
 
 def _carried() -> Arrays:
@@ -24,7 +26,4 @@ def _carried() -> Arrays:
 def load(encoder: str = "tfidf") -> Dataset:
     """6,444 short messages of H. Clinton or D. Trump; domains early, between, late."""
     source = Source(f"the package {CARRIER.package}", _carried)
-    owner = "H. Clinton and D. Trump; collected by B. Hamner"
-    return fetch_texts(
-        "election_tweets", source, owner=owner, licence="not stated", encoder=encoder
-    )
+    return fetch_texts("election_tweets", source, owner=owner, licence=licence, encoder=encoder)

@@ -9,6 +9,8 @@ from robustssl.downloads.sources import fetch_table
 from robustssl.spec import check_options
 
 version = 1
+owner = "M. Harries"
+licence = "public (OpenML)"
 
 
 def load(domain: Literal["time"] | None = None) -> Dataset:
@@ -20,8 +22,8 @@ def load(domain: Literal["time"] | None = None) -> Dataset:
         "electricity",
         shape=(45_312, 6),
         sha256="b103e044bccb473d05e0a36b25fd51dba4dee55903763a740a9c559d0dc74802",
-        owner="M. Harries",
-        licence="public (OpenML)",
+        owner=owner,
+        licence=licence,
         openml=151,
         carried=multiflow("elec"),
     )

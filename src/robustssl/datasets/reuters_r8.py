@@ -7,6 +7,8 @@ from robustssl.downloads.sources import fetch_texts, texts
 
 version = 1
 kind = "text"
+owner = "Reuters; D. D. Lewis"
+licence = "research use only"
 
 
 def _carried() -> Arrays:
@@ -17,5 +19,4 @@ def _carried() -> Arrays:
 def load(encoder: str = "tfidf") -> Dataset:
     """7,674 news of an agency on 8 topics of very different frequency."""
     source = Source(f"the package {CARRIER.package}", _carried)
-    owner, licence = "Reuters; D. D. Lewis", "research use only"
     return fetch_texts("reuters_r8", source, owner=owner, licence=licence, encoder=encoder)

@@ -5,6 +5,8 @@ from robustssl.datasets._carried import keel
 from robustssl.downloads.sources import fetch_table
 
 version = 1
+owner = "A. Srinivasan, University of Strathclyde"
+licence = "CC BY 4.0 (UCI Machine Learning Repository)"
 
 
 def load() -> Dataset:
@@ -12,7 +14,7 @@ def load() -> Dataset:
     return fetch_table(
         "satimage",
         shape=(6_435, 36),
-        owner="A. Srinivasan, University of Strathclyde",
-        licence="CC BY 4.0 (UCI Machine Learning Repository)",
+        owner=owner,
+        licence=licence,
         carried=keel("satimage"),
     )

@@ -20,6 +20,8 @@ from robustssl.errors import InputError, unknown
 from robustssl.spec import parse
 
 version = 2
+owner = "you"
+licence = "yours"
 
 
 def load(
@@ -77,7 +79,7 @@ def _dataset(
         arrays["y"],
         kind="text" if text else "tabular",
         domain=None if domain is None else domain.astype(str).to_numpy(object),
-        meta={"classes": arrays["classes"].tolist(), "owner": "you", "licence": "yours"},
+        meta={"classes": arrays["classes"].tolist(), "owner": owner, "licence": licence},
         encoder=encoder if text else "",
     )
 

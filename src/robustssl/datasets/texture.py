@@ -5,6 +5,8 @@ from robustssl.datasets._carried import keel
 from robustssl.downloads.sources import fetch_table
 
 version = 1
+owner = "A. Guerin-Dugue and C. Aviles-Cruz (ESPRIT project ELENA)"
+licence = "not stated"
 
 
 def load() -> Dataset:
@@ -12,7 +14,7 @@ def load() -> Dataset:
     return fetch_table(
         "texture",
         shape=(5_500, 40),
-        owner="A. Guerin-Dugue and C. Aviles-Cruz (ESPRIT project ELENA)",
-        licence="not stated",
+        owner=owner,
+        licence=licence,
         carried=keel("texture"),
     )

@@ -9,6 +9,8 @@ from robustssl.downloads.sources import fetch_table
 from robustssl.spec import check_options
 
 version = 1
+owner = "National Oceanic and Atmospheric Administration; R. Elwell and R. Polikar"
+licence = "public domain (United States government)"
 
 
 def load(domain: Literal["time"] | None = None) -> Dataset:
@@ -19,8 +21,8 @@ def load(domain: Literal["time"] | None = None) -> Dataset:
     data = fetch_table(
         "weather",
         shape=(18_159, 8),
-        owner="National Oceanic and Atmospheric Administration; R. Elwell and R. Polikar",
-        licence="public domain (United States government)",
+        owner=owner,
+        licence=licence,
         carried=multiflow("weather"),
     )
     return data if domain is None else in_time(data)

@@ -18,6 +18,7 @@ from robustssl.classifier import Codes, EncodedClassifier, Matrix
 from robustssl.data import UNLABELED, ViewedRows
 from robustssl.deep.budgets import BUDGETS
 from robustssl.deep.device import Precision, device_of
+from robustssl.deep.hooks import check_hooks
 from robustssl.deep.inputs import Problem, inputs_of
 from robustssl.deep.net import Net
 from robustssl.deep.reading import are_texts, as_read, token_ids
@@ -136,14 +137,14 @@ class NetClassifier(EncodedClassifier):
         *,
         mode: Mode | None = None,
         checkpoints: Path | None = None,
-        tell: Callable[[int], None] = lambda step: None,
+        tell: Callable[[float], None] = lambda share: None,
     ) -> list[Exception | None]:
         """Fit models that are equal but for their random state, each to its own X and y. Returns
         for each model the error that stopped it, or None.
 
         A model does not depend on the others. Where memory does not suffice, one half is trained
         after the other. If `checkpoints` is a folder, a long training that was killed continues
-        from there; `tell` is called with the number of steps done.
+        from there; `tell` is called with the share of the training that is done.
         """
         return fit_together(models, problems, How(mode, checkpoints, tell))
 
@@ -164,6 +165,7 @@ class NetClassifier(EncodedClassifier):
         for view in self.views:
             if view not in VIEWS:
                 raise unknown("view", view, VIEWS)
+        check_hooks(self, DeepClassifier)
 
     def _encode(self, X: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Matrix, Codes]:
         read = as_read(X, self.net)

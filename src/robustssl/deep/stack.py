@@ -1,7 +1,6 @@
 """A stack of models: their gradients by vmap, and one element-wise update for all of them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from torch.utils._pytree import tree_map
 from robustssl.deep import optimizers
 from robustssl.deep.batches import Batches
 from robustssl.deep.device import PRECISIONS, device_of, precision_of
+from robustssl.deep.hooks import check_loss
 from robustssl.deep.inputs import Problem
 from robustssl.deep.net import Net
 from robustssl.deep.starts import same_constants, seeds_of, start
@@ -80,7 +80,7 @@ class Stack:
         counts = self.batches.unlabeled.shape[1], self.batches.x.shape[1]
         blocks = getattr(problems[0].X, "blocks", ())
         shape = Shape(*counts, row, self.classes, model.steps, blocks)
-        self.state: State = self._mapped(partial(model.init, shape=shape))(self.params)
+        self.state: State = self._mapped(lambda params: model.init(params, shape))(self.params)
         self.state = {name: value.clone() for name, value in self.state.items()}
         self.step_number = torch.zeros(1, dtype=torch.long, device=self.device)
         self.failed = torch.full((self.height,), -1, dtype=torch.long, device=self.device)
@@ -140,8 +140,10 @@ class Stack:
         """The labeled and the unlabeled loss of every model in this step, and its next state."""
 
         def of_one(params: Tensor, fields: dict[str, Tensor], state: State) -> Any:
-            loss = getattr(self.model, self.model.stages[self.stage])
-            return loss(self.net, params, Batch(**fields), state)
+            name = self.model.stages[self.stage]
+            found = getattr(self.model, name)(self.net, params, Batch(**fields), state)
+            check_loss(self.model, name, found)
+            return found
 
         with torch.no_grad():
             step = self._step_in_stage().expand(self.height)

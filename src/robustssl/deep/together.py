@@ -38,7 +38,7 @@ class How:
 
     mode: Mode | None = None
     checkpoints: Path | None = None
-    tell: Callable[[int], None] = field(default=lambda step: None)
+    tell: Callable[[float], None] = field(default=lambda share: None)
 
 
 def fit_together(
@@ -63,9 +63,10 @@ def fit_together(
         except Exception as error:
             errors[place] = error
     _fit_baselines(models, baselines, errors, how)
+    count, trained = sum(map(len, stacks.values())), list[int]()
     for (inputs, classes), members in stacks.items():
         places, chosen = zip(*members, strict=True)
-        training = Training(models[0], inputs, classes, how)
+        training = Training(models[0], inputs, classes, how, count, trained)
         for place, (result, trained_with) in zip(places, training.run(chosen), strict=True):
             models[place].trained_with_ = trained_with
             if isinstance(result, int):
@@ -105,12 +106,16 @@ def _check_alike(models: Sequence[Any]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """The training of models with the same options on rows of one kind."""
+    """The training of models with the same options on rows of one kind. `count` is the number of
+    models to train, of other kinds too, and `trained` holds the heights of stacks that are done.
+    """
 
     model: Any
     inputs: Inputs
     classes: int
     how: How = How()
+    count: int = 1
+    trained: list[int] = field(default_factory=list)
     _last: list[tuple[Stack, Iterator[None]]] = field(default_factory=list, init=False, repr=False)
 
     def run(self, problems: Sequence[Problem]) -> list[Result]:
@@ -146,10 +151,12 @@ class Training:
 
     def _train(self, problems: Sequence[Problem], room: Room) -> list[Result]:
         file, (stack, taken) = self._checkpoint(problems), self._next(problems, room)
+        before, height = sum(self.trained), stack.height
         try:
-            train(stack, taken, file, self.how.tell)
+            train(stack, taken, file, lambda x: self.how.tell((before + x * height) / self.count))
         except UnreadableError:
             return self._train(problems, room)
+        self.trained.append(height)
         results = stack.results()
         if file is not None and file.exists():
             save(stack, file)  # the process may be killed before the last stack is done

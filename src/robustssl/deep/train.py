@@ -19,6 +19,7 @@ Mode = Literal["eager", "graph", "compile"]
 COMPILE_PAYS = {"stacked": 5_000, "alone": 15_000}
 CHECKPOINT_SECONDS = 60.0
 MANY = 2**21  # parameters of a stack; with fewer, one thread is faster than several
+OFTEN = 10  # steps after which it is told how many are done
 WARM_UP = 3  # steps before a graph is captured
 
 
@@ -26,33 +27,37 @@ def train(
     stack: Stack,
     taken: Iterator[None] | None = None,
     checkpoint: Path | None = None,
-    tell: Callable[[int], None] = lambda step: None,
+    tell: Callable[[float], None] = lambda share: None,
 ) -> None:
     """Take all steps, from the checkpoint on if there is one; `taken` takes them, and `tell` is
-    called with the number of steps done.
+    called with the share of the steps that is done, at the start and then after some of them.
     """
     with threads(1 if stack.params.numel() < MANY else torch.get_num_threads()):
         _train(stack, taken or take_steps(stack), checkpoint, tell)
 
 
 def _train(
-    stack: Stack, taken: Iterator[None], checkpoint: Path | None, tell: Callable[[int], None]
+    stack: Stack, taken: Iterator[None], checkpoint: Path | None, tell: Callable[[float], None]
 ) -> None:
     if checkpoint is not None and checkpoint.exists():
         load(stack, checkpoint)
+    tell(stack.done / stack.steps)
     saved, drawn = time.monotonic(), stack.batches.draw()
     while stack.done < stack.steps:
         stack.batches.put(drawn)
-        for _ in range(min(stack.batches.chunk, stack.steps - stack.done)):
+        end = min(stack.done + stack.batches.chunk, stack.steps)
+        while stack.done < end:
             stack.prepare()
             next(taken)
             stack.done += 1
+            if stack.done % OFTEN == 0 and stack.done < end:
+                tell(stack.done / stack.steps)
         due = time.monotonic() - saved > CHECKPOINT_SECONDS and stack.done % BLOCK == 0
         if checkpoint is not None and due:
             save(stack, checkpoint)
             saved = time.monotonic()
         drawn = stack.batches.draw()  # while the device computes
-        tell(stack.done)
+        tell(stack.done / stack.steps)
 
 
 def _best_mode(stack: Stack) -> Mode:

@@ -29,6 +29,7 @@ from robustssl.records.extras import NO_EXTRAS, Extras
 from robustssl.records.record import Record
 from robustssl.records.store import Store, exists
 from robustssl.registry.trust import trusting
+from robustssl.spec import parse
 from robustssl.studies.study import Study, study
 
 TRIAL_SECONDS = 10.0
@@ -46,6 +47,7 @@ class Plan:
     workers: int
     seconds: float | None  # None if it is not known
     problems: tuple[str, ...]  # why cells that were tried failed
+    baselines: tuple[str, ...] = ()  # that come along, since methods of the study name them
     uncounted: tuple[str, ...] = ()  # what the study names in modules that are not trusted
 
 
@@ -84,7 +86,14 @@ def _plan(chosen: Study, store: str | Path, workers: int | None, retry: bool) ->
     pace = Pace(times, count)
     problems = _trial(cells, times, pace, count, chosen.extras)
     seconds = TimeLeft(groups(cells), pace, count, clock=lambda: 0.0).estimate()
-    return Plan(len(every), done, failed, len(cells), count, seconds, problems)
+    baselines = _that_run(chosen)
+    return Plan(len(every), done, failed, len(cells), count, seconds, problems, baselines)
+
+
+def _that_run(chosen: Study) -> tuple[str, ...]:
+    """The baselines that come along and are not left out again."""
+    names = {chosen.methods[method].name for method, _ in chosen.curves()}
+    return tuple(name for name in chosen.baselines if name in names)
 
 
 def _trial(
@@ -94,25 +103,28 @@ def _trial(
     workers: int,
     extras: Extras = NO_EXTRAS,
 ) -> tuple[str, ...]:
-    """Run one group of each place of unknown length until the time is up; the errors met. First
-    come all methods in one place, nets after the others, then all of them in another, and so on.
+    """Run one group of each place of unknown length, of a middle t, until the time is up; the
+    errors met. First comes every algorithm once, nets after the others, then every one with other
+    options, or in another environment or dataset, and so on.
     """
-    unknown: dict[Place, Group] = {}
+    unknown: dict[Place, list[Group]] = {}
     for group in groups(cells):
         if place_of(group[0]) not in known:
-            unknown.setdefault(place_of(group[0]), group)
+            unknown.setdefault(place_of(group[0]), []).append(group)
     before: Counter[str] = Counter()
     turns = {}
     for place in unknown:
-        turns[place] = before[place[0]], is_net(place[0])
-        before[place[0]] += 1
+        algorithm, _ = parse(place[0])
+        turns[place] = before[algorithm], is_net(algorithm)
+        before[algorithm] += 1
     ends: list[float] = []
 
     def waiting() -> Iterator[Group]:
-        for group in (unknown[place] for place in sorted(unknown, key=turns.__getitem__)):
+        for place in sorted(unknown, key=turns.__getitem__):
             if ends and time.monotonic() > ends[0]:
                 return
-            yield group
+            by_t = sorted(unknown[place], key=lambda group: group[0].t)
+            yield by_t[len(by_t) // 2]
 
     problems: dict[str, None] = {}
     work = partial(try_group, extras=extras)
@@ -146,8 +158,10 @@ def _try(group: Group, extras: Extras) -> list[Record]:
 
 
 def _extrapolated(less: float, more: float, steps: int) -> float:
-    """The seconds of all steps, which grow in proportion; the rest, such as a start, does not."""
-    each = max(more - less, 0.0) / (STEPS[1] - STEPS[0])
+    """The seconds of all steps, which grow in proportion; the rest, such as a start, does not. On a
+    busy machine a difference may be chance, but steps cannot take more than all that was taken.
+    """
+    each = min(max(more - less, 0.0) / (STEPS[1] - STEPS[0]), more / STEPS[1])
     return more + each * (steps - STEPS[1])
 
 

@@ -15,6 +15,7 @@ from robustssl.cell import Cell, Task
 from robustssl.encoders import NotEncodedError, only_kept
 from robustssl.errors import InputError, unknown
 from robustssl.execution.banks import make_banks
+from robustssl.execution.begun import Desk
 from robustssl.execution.engines import local
 from robustssl.execution.groups import are_nets, groups
 from robustssl.execution.limits import Limits
@@ -84,9 +85,9 @@ def run(
             checkpoints=checkpoints,
             limits=limits,
         )
-        known = seconds_a_cell(totals_of(opened.counts(extras=chosen.extras)))
-        waiting, count = in_order(cells, known), count_workers(workers, len(cells))
-        gpus: list[str] = []
+        count, gpus, desk = count_workers(workers, len(cells)), list[str](), Desk()
+        pace = Pace(seconds_a_cell(totals_of(opened.counts(extras=chosen.extras))), count)
+        waiting = in_order(cells, pace)
         if engine == "ray":
             from robustssl.execution.engines import ray
 
@@ -95,8 +96,9 @@ def run(
             nets = any(are_nets((cell,)) for cell in cells)
             gpus = local.gpus() * int(1 / gpu_share) if nets else gpus
             make_banks(cells, gpus[0] if gpus else None, progress)
-            results = local.run_groups(waiting, work, count, gpus=gpus, limits=limits)
-        left = TimeLeft(groups(cells), Pace(known, count), count, len(gpus))
+            desk = Desk(local.in_flight(count, len(gpus)))
+            results = local.run_groups(waiting, work, count, gpus=gpus, limits=limits, desk=desk)
+        left = TimeLeft(groups(cells), pace, count, len(gpus), begun=desk.begun)
         console = Console(stderr=True, quiet=not progress)
         with watch(len(cells), console, left=left.seconds) as seen, closing(results):
             for records, seconds in results:

@@ -78,7 +78,7 @@ def _count(store: str | Path, chosen: Study | None) -> Status:
 def _present(chosen: Study) -> Present:
     """The present versions of what a study names, also where it is not built in."""
     specs = {
-        "algorithm": chosen.algorithms,
+        "algorithm": list(chosen.methods),
         "environment": chosen.environments,
         "dataset": chosen.datasets,
     }

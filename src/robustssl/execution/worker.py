@@ -13,6 +13,7 @@ from robustssl import registry
 from robustssl.cell import Cell
 from robustssl.data import digest
 from robustssl.errors import InputError, bounded
+from robustssl.execution.begun import Expectation
 from robustssl.execution.failures import (
     failed_record,
     let_through,
@@ -124,9 +125,10 @@ def _fit(jobs: Sequence[Job], checkpoints: Path | None) -> None:
 def _fit_together(jobs: Sequence[Job], checkpoints: Path | None) -> None:
     parts: list[Job | Fold] = [*jobs, *(fold for job in jobs for fold in job.folds)]
     models, rows = [part.model for part in parts], [part.problem for part in parts]
+    tell = Expectation().tell
     try:
         with no_fork_returns():
-            errors = models[0].fit_together(models, rows, checkpoints=checkpoints)
+            errors = models[0].fit_together(models, rows, checkpoints=checkpoints, tell=tell)
     except BaseException as error:
         let_through(error)
         errors = [error] * len(models)

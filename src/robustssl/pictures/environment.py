@@ -25,11 +25,17 @@ def show(
     if "access" in parse(spec)[1]:
         raise InputError("a picture shows what there is: leave access out")
     prepared = prepare(registry.canonical("dataset", dataset), spec, labels, seed)
-    draw = {"tabular": _draw_points, "image": _draw_images, "text": _draw_texts}
     with style():
-        figure = draw[prepared.pools.data.kind](prepared)
+        figure = drawn(prepared)
         figure.suptitle(f"{spec} on {dataset}: unlabeled data as t grows")
         return save(figure, Path(out))
+
+
+def drawn(prepared: Prepared, *, rows: bool = True) -> Figure:
+    """The unlabeled data of a task as t grows; without `rows`, images and texts are points too."""
+    draw = {"image": _draw_images, "text": _draw_texts}
+    kind = prepared.pools.data.kind
+    return draw.get(kind, _draw_points)(prepared) if rows else _draw_points(prepared)
 
 
 def _figure(width: float, height: float) -> Figure:

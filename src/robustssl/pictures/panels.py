@@ -18,6 +18,7 @@ from robustssl.splits import Prepared
 
 _NAMED = 12  # classes, at most, whose names stand beside their bars
 _PLAIN = "#333333"
+_POINTS = 240  # unlabeled rows, at most, that are drawn as points
 
 
 def marked() -> str:
@@ -39,7 +40,9 @@ def unlabeled(prepared: Prepared, t: float) -> tuple[Matrix, Rows, npt.NDArray[n
 
 
 def points(panel: Any, prepared: Prepared, t: float) -> None:
-    """Two principal components of t = 0: classes by colour, labeled large, inconsistent hollow."""
+    """Two principal components of t = 0: classes by colour, labeled large, inconsistent hollow. Of
+    many unlabeled rows some are drawn, at even distances, so that their shares stay.
+    """
     pools = prepared.pools
     y, labeled = pools.data.y, len(pools.labeled)
     split = prepared.split(t)
@@ -48,10 +51,12 @@ def points(panel: Any, prepared: Prepared, t: float) -> None:
     if pools.by_column:  # features go missing in every row
         whole = np.isclose(split.X, prepared.preprocess(pools.data.X[split.rows])).all(1)
         inconsistent &= ~whole
+    some = np.zeros(len(places), bool)
+    some[np.linspace(labeled, len(places) - 1, min(_POINTS, len(places) - labeled)).astype(int)] = 1
     for k in np.unique(y):
         colour, marker = look(k)
         drawn = {"marker": marker, "edgecolors": colour, "linewidths": 0.8}
-        free = (y[split.rows] == k) & (np.arange(len(places)) >= labeled)
+        free = (y[split.rows] == k) & some
         first = (y[split.rows] == k) & (np.arange(len(places)) < labeled)
         panel.scatter(*places[free & ~inconsistent].T, s=10, facecolors=colour, alpha=0.6, **drawn)
         panel.scatter(*places[free & inconsistent].T, s=14, facecolors="none", **drawn)

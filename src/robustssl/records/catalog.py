@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from robustssl.method import Between, Family, Method, Preset, Shares, Space
+from robustssl.records.papers import Paper, cited
 from robustssl.spec import parse, spell
 
 _PACKAGE = Path(__file__).parents[1]
@@ -31,8 +32,9 @@ class About:
     a search sets, and to which values. `look` is the place of an algorithm in the
     order of colours, kept for good. `targets` are the inconsistencies that the authors of an
     algorithm claim to answer, each with the place of the claim; `departures` says how it differs
-    from their code. `data` is the kind of data that a dataset holds, or that an encoder encodes.
-    `score` is what methods are judged by first in an environment.
+    from their code. `data` is the kind of data that a dataset holds, or that an encoder encodes;
+    `owner` and `licence` are those of a dataset's rows. `score` is what methods are judged by first
+    in an environment.
     """
 
     name: str
@@ -55,6 +57,13 @@ class About:
     data: str | None = None
     look: int | None = None
     score: str = USUAL
+    owner: str | None = None
+    licence: str | None = None
+
+    @property
+    def paper(self) -> Paper | None:
+        """The paper that the summary cites."""
+        return cited(self.summary)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields that differ from their defaults."""

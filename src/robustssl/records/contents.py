@@ -156,11 +156,10 @@ class Contents(Database):
             others = _decoded(frame.other_scores)
             for name in (*SCORES[len(SCORE_COLUMNS) :], *CRITERIA):
                 frame[name] = [found.get(name, np.nan) for found in others]
-            data = {number: found.get("data", {}) for number, found in made.items()}
             return with_methods(
                 frame.drop(columns=["other_scores", "method", "provenance"]),
                 [known.get(number) for number in frame.method.tolist()],
-                [data[number] for number in frame.provenance.tolist()],
+                [made[number] for number in frame.provenance.tolist()],
             )
 
     def _texts(self, names: Iterable[str]) -> list[sa.ColumnElement[Any]]:

@@ -4,8 +4,8 @@ Of the cell: key, algorithm (spelt with its params), environment, dataset, label
 method, as the record says it: method (its name), budget, family, supervised, baseline,
 configuration (its number in a search, 0 where there was none). Of the data: drawn (the name by
 which rows are drawn), data (their kind). Of the run: the scores, the criteria by which settings may
-be chosen, test_rows, seconds, error, warnings, log, digest (of the predictions) and versions (of
-algorithm, environment and dataset).
+be chosen, test_rows, seconds, error, warnings, log, digest (of the predictions), versions (of
+algorithm, environment and dataset) and the commit of the code.
 """
 
 import warnings
@@ -45,14 +45,15 @@ def frame_of(records: Sequence[Record]) -> pd.DataFrame:
     columns = ["key", *CURVE, "t", "seed", *_SCORES]
     columns += ["versions", "test_rows", "seconds", "error", "warnings", "log", "digest"]
     frame = pd.DataFrame(rows, columns=columns)
-    data = [r.provenance.get("data", {}) for r in records]
-    return with_methods(frame, [r.method for r in records], data)
+    return with_methods(frame, [r.method for r in records], [r.provenance for r in records])
 
 
 def with_methods(
-    frame: pd.DataFrame, methods: Sequence[Method | None], data: Sequence[Mapping[str, Any]]
+    frame: pd.DataFrame, methods: Sequence[Method | None], made: Sequence[Mapping[str, Any]]
 ) -> pd.DataFrame:
-    """With what each record says of its method and its data; what it does not say is None."""
+    """With what each record says of its method and what it was made with; what it does not say is
+    None.
+    """
     described = [
         method or Method(spec, spec)
         for method, spec in zip(methods, frame.algorithm.tolist(), strict=True)
@@ -62,9 +63,10 @@ def with_methods(
         frame["method" if name == "name" else name] = pd.Series(values, frame.index, dtype=object)
     frame["configuration"] = [method.configuration or 0 for method in described]
     known = {spec: (parse(spec)[0], catalog.data_kind(spec)) for spec in frame.dataset.unique()}
-    pairs = list(zip(frame.dataset.tolist(), data, strict=True))
+    pairs = [(spec, m.get("data", {})) for spec, m in zip(frame.dataset, made, strict=True)]
     frame["drawn"] = [said.get("name", known[spec][0]) for spec, said in pairs]
     frame["data"] = [said.get("kind", known[spec][1]) for spec, said in pairs]
+    frame["commit"] = pd.Series([m.get("commit") for m in made], frame.index, dtype=object)
     frame["test_rows"] = pd.to_numeric(frame.test_rows).astype(float)
     return frame.astype(_NUMBERS)
 

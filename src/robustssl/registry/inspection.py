@@ -54,6 +54,8 @@ def inspected(kind: Kind, name: str) -> About:
         supervised=bool(getattr(thing, "supervised", False)),
         data=str(getattr(home, "kind", "tabular")) if kind in ("dataset", "encoder") else None,
         score=str(getattr(thing, "score", USUAL)) if kind == "environment" else USUAL,
+        owner=getattr(home, "owner", None) if kind == "dataset" else None,
+        licence=getattr(home, "licence", None) if kind == "dataset" else None,
     )
 
 

@@ -25,14 +25,15 @@ from robustssl.records.files import read_frame
 from robustssl.records.frame import part, successes, with_versions
 from robustssl.reports.columns import signed
 from robustssl.reports.markdown import written
-from robustssl.reports.regrets import DECISIONS, decided, shown
+from robustssl.reports.regrets import ADVISED, DECISIONS, decided, shown
 from robustssl.reports.sections import Section
 
 _RULES = """\
 All rules choose here among the same configurations, t and seeds. Shown is the mean over tasks of
 the accuracy that is expected under the belief Beta({a:g}, {b:g}) about t, with 95% intervals over
-seeds, and in parentheses the gain over the baseline as the same rule chose it. The oracle saw test
-rows: it is a mark of what is left to gain, and never ranked."""
+seeds, and in parentheses the gain over the baseline as the same rule chose it: a rule that chooses
+a poor baseline makes gains large, so compare accuracies across rules, not gains. The oracle saw
+test rows, of other seeds: it is a mark of what is left to gain, no bound, and never ranked."""
 
 _TIERS = """\
 Methods of one tier cannot be told apart from the best of it, which comes first, under the rule
@@ -122,7 +123,8 @@ def topics_of_rule(
     if ranked:
         said: list[str] = []
         make = partial(decided, chosen, decisions, said)
-        yield _topic("Decisions", DECISIONS.format(rule=rule), make, said, shown)
+        text = DECISIONS.format(rule=rule, advised="" if decisions is None else ADVISED)
+        yield _topic("Decisions", text, make, said, shown)
 
 
 def _topic(

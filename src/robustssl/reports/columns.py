@@ -1,6 +1,6 @@
 """The columns that a reader of a report sees first."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,7 @@ import pandas as pd
 
 from robustssl.analysis.interval import Interval
 from robustssl.analysis.table import interval_of, show
+from robustssl.errors import unknown
 from robustssl.records import catalog
 from robustssl.spec import parse
 
@@ -45,14 +46,30 @@ def in_words(score: str) -> str:
     return score.replace("_", " ")
 
 
-def _first_scores(rows: pd.DataFrame) -> Iterator[str]:
+def first_scores(rows: pd.DataFrame) -> Iterator[str]:
     """The scores that stand before the others, as some of the environments say."""
     wanted = dict.fromkeys(catalog.score_of(environment) for environment in rows.environment)
     return (name for name in wanted if name in rows)
 
 
 def has_first(table: pd.DataFrame) -> bool:
-    return any(_first_scores(table))
+    return any(first_scores(table))
+
+
+def asked_columns(
+    rows: pd.DataFrame, columns: Sequence[str] = (), bold: str = "**{}**"
+) -> pd.DataFrame:
+    """The method and the columns that are asked for, by the names that a reader sees; if none is,
+    those that a reader wants first.
+    """
+    every = shown_columns(rows, bold)
+    if not columns:
+        return every
+    every["Acc0"] = [str(interval_of(row, "Acc0")) for _, row in rows.iterrows()]
+    for name in columns:
+        if name not in every:
+            raise unknown("column", name, every.columns)
+    return every[["method", *(name for name in columns if name != "method")]]
 
 
 def shown_columns(rows: pd.DataFrame, bold: str = "**{}**") -> pd.DataFrame:
@@ -63,7 +80,7 @@ def shown_columns(rows: pd.DataFrame, bold: str = "**{}**") -> pd.DataFrame:
         pairs = zip(rows.targets, rows.environment, strict=True)
         shown["claims"] = [_claims(targets, environment, bold) for targets, environment in pairs]
     shown["seeds"] = rows.seeds.map(str)
-    for score in _first_scores(rows):
+    for score in first_scores(rows):
         own = [
             (score_text(row, score), gain_text(row, f"{score}_"))
             if catalog.score_of(row.environment) == score

@@ -11,8 +11,9 @@ from robustssl.analysis.curves import TASK, curves, task_in_words
 from robustssl.analysis.table import metric_table, show, usable
 from robustssl.errors import printable
 from robustssl.records.published import KEYS
-from robustssl.reports.columns import AS_IS, has_first, in_words, shown_columns
+from robustssl.reports.columns import AS_IS, asked_columns, has_first, in_words
 from robustssl.reports.sections import Section
+from robustssl.reports.shown import EVERYTHING, Shown
 from robustssl.spec import parse
 
 _CAPTION = """\
@@ -46,17 +47,20 @@ def page_of(
     notes: Sequence[str],
     score: str,
     reported: pd.DataFrame,
+    shown: Shown = EVERYTHING,
+    columns: Sequence[str] = (),
 ) -> str:
+    """The page: the table of each task, with the columns asked for, sections and notes."""
     parts = [
         "# Robustness Analysis Curves\n",
         "![Score over the inconsistency t](rac.png)\n",
         _CAPTION.format(score=in_words(score), first=_FIRST if has_first(table) else ""),
     ]
-    parts += _tables(table, shown_columns, "##")
-    for section in sections:
-        parts.append(section.text)
-        if len(section.rows):
-            parts += _tables(section.rows, section.columns, "###")
+    before = [section for section in sections if section.comes_first]
+    parts += [text for section in before for text in _section(section, shown)]
+    parts += _tables(table, lambda rows: asked_columns(rows, columns), "##", shown)
+    after = [section for section in sections if not section.comes_first]
+    parts += [text for section in after for text in _section(section, shown)]
     if len(reported):
         parts += [_PUBLISHED, written(reported.map(show)), ""]
     if notes:
@@ -65,17 +69,25 @@ def page_of(
     return printable("\n".join(parts))
 
 
+def _section(section: Section, shown: Shown) -> Iterator[str]:
+    yield section.text
+    if len(section.rows):
+        yield from _tables(section.rows, section.columns, "###", shown)
+
+
 def written(table: pd.DataFrame) -> str:
     """A table of texts, whose cells end at no | of theirs."""
     cells = table.map(lambda text: text.replace("|", r"\|"))
     return str(tabulate(cells, headers="keys", tablefmt="github", **AS_IS))
 
 
-def _tables(table: pd.DataFrame, columns: Any, heading: str) -> Iterator[str]:
+def _tables(table: pd.DataFrame, columns: Any, heading: str, shown: Shown) -> Iterator[str]:
     """For every task a heading and its rows."""
     for task, rows in table.groupby(TASK, dropna=False):
-        yield f"{heading} {html.escape(task_in_words(task), quote=False)}\n"
-        rows = rows.assign(method=[html.escape(name, quote=False) for name in rows.method])
+        if name := task_in_words(task, shown.names):
+            yield f"{heading} {html.escape(name, quote=False)}\n"
+        names = map(shown.name, rows.method)
+        rows = rows.assign(method=[html.escape(name, quote=False) for name in names])
         yield written(columns(rows))
         yield ""
 

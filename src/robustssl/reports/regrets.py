@@ -10,11 +10,17 @@ from robustssl.analysis.labels import Labels
 
 DECISIONS = """\
 t is not known, and an entrant decides for each task, t and seed which model to take, by the rule
-{rule}: one method always; the one of the best accuracy out of fold; or a method only if somebody
-says so who saw the labeled and the unlabeled rows, else its baseline. Regret: by how much it is
-less accurate than the better of the best baseline and the best method, best by the other seeds; in
-the mean over tasks, with a 95% interval over seeds. In labels: how many further ones would buy that
-back, by the learning curve of the best baseline; the median over tasks."""
+{rule}: one method always; {advised}or the one of the best accuracy out of fold.
+Regret: by how much it is less accurate than the better of the best baseline and the best method,
+best by the other seeds; in the mean over tasks, with a 95% interval over seeds. An entrant is told
+apart from the first if the interval of the difference, seed by seed, is above 0. In labels: how
+many further ones would buy the regret back, by the learning curve of the best baseline; the median
+over tasks."""
+ADVISED = """\
+a method only if somebody says so who saw the labeled and the unlabeled rows, else its baseline;
+"""
+
+APART = "told apart from the first"
 
 
 def decided(chosen: pd.DataFrame, decisions: pd.DataFrame | None, said: list[str]) -> pd.DataFrame:
@@ -39,6 +45,7 @@ def shown(both: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     columns = {
         "entrant": every.entrant,
         "regret": [f"{value:.3f}" for value in every.regret],
+        APART: ["", *("yes" if apart else "no" for apart in every.apart[1:])],
         "in labels": [_labels(value) for value in every.worth],
         "tasks": every.tasks.map(str),
     }
@@ -52,6 +59,6 @@ def shown(both: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def _labels(worth: Labels | None) -> str:
     """How many labels would buy a regret back; one below 0 is no loss."""
-    if worth is None or np.isnan(worth.estimate):
+    if worth is None or np.isnan(worth.estimate) or (worth.estimate > 0 and not worth.is_bounded):
         return "not known"
     return "less than 0" if worth.estimate == -np.inf else str(worth)

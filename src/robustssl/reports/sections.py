@@ -8,6 +8,7 @@ import pandas as pd
 
 from robustssl.analysis.beside import MIXES, replaced_and_added
 from robustssl.analysis.curves import TASK, KeyedCurve, task_in_words
+from robustssl.analysis.means import means_over_tasks
 from robustssl.analysis.table import interval_of, metric_table, show
 from robustssl.reports.columns import gain_text, in_words, score_text, signed
 
@@ -33,6 +34,14 @@ Not known for {tasks}: there, no inconsistent rows are set aside, or they are of
 labels, or the records are older than this score.
 """
 
+_MEANS = """\
+## Over all tasks
+
+Gain and metrics of each method in the mean over its tasks, without oracles and ceilings; in
+brackets 95% intervals over seeds, on these tasks. Harms: on how many tasks, of those where it was
+compared with its baseline, the whole interval of the gain lies below 0.
+"""
+
 _MIX = """\
 ## Rows replaced or added
 
@@ -40,8 +49,8 @@ With mix=replace, inconsistent rows take the place of consistent ones; with mix=
 of them. Gain: over the matched baseline. Loss: the score at t = 0 minus the mean over all t. At
 t = 0 both are the same, so the loss with rows replaced has two parts: the loss with rows added,
 which is due to the inconsistent rows alone, and the difference of the scores, added - replaced,
-which is due to fewer consistent rows. The last three are over the seeds that both have; intervals
-are at 95%.
+which is due to fewer consistent rows. Losses and their difference are over the seeds that both
+have; intervals are at 95%.
 """
 
 _DETECTION = """\
@@ -59,7 +68,7 @@ rows which ones are inconsistent may be below chance where none is.
 @dataclass(frozen=True)
 class Section:
     """A title with what the rows mean, the rows, and the columns of these that are shown; and maybe
-    a sheet of numbers.
+    a sheet of numbers. One that `comes_first` stands before the tables of tasks.
     """
 
     name: str
@@ -67,6 +76,36 @@ class Section:
     rows: pd.DataFrame
     columns: Callable[[pd.DataFrame], pd.DataFrame]
     sheet: pd.DataFrame = field(default_factory=pd.DataFrame)
+    comes_first: bool = False
+
+    @property
+    def title(self) -> str:
+        return self.text.partition("\n")[0].lstrip("# ")
+
+
+def means_section(found: Sequence[KeyedCurve]) -> Section | None:
+    """Every method over all tasks, where there are several."""
+    if len({curve.task for curve in found if not curve.task.access}) < 2:
+        return None
+    rows = means_over_tasks(found)
+    return Section("means", _MEANS, rows, _mean_columns, rows, comes_first=True)
+
+
+def _mean_columns(rows: pd.DataFrame) -> pd.DataFrame:
+    every = [row for _, row in rows.iterrows()]
+    shown = pd.DataFrame({"method": rows.method}, index=rows.index)
+    shown["gain"] = ["" if row.supervised else _or_not_known(row, "gain") for row in every]
+    shown["AUC"] = [str(interval_of(row, "AUC")) for row in every]
+    shown["harms"] = ["" if row.supervised else f"{row.harmed} of {row.compared}" for row in every]
+    shown["WA"] = [str(interval_of(row, "WA")) for row in every]
+    shown["tasks"] = rows.tasks.map(str)
+    if rows.note.any():
+        shown["note"] = rows.note
+    return shown
+
+
+def _or_not_known(row: pd.Series, name: str) -> str:
+    return "not known" if np.isnan(row[name]) else signed(interval_of(row, name))
 
 
 def there_section(table: pd.DataFrame, score: str) -> Section:
@@ -117,14 +156,16 @@ def _mix_columns(rows: pd.DataFrame) -> pd.DataFrame:
     def text(row: pd.Series, name: str, *mixes: str) -> str:
         if not all(row[f"ran_{mix}"] for mix in mixes):
             return "not run"
-        return "not known" if np.isnan(row[name]) else signed(interval_of(row, name))
+        return _or_not_known(row, name)
 
     seeds = ["" if np.isnan(row.seeds) else f"{row.seeds:.0f}" for row in every]
     shown = pd.DataFrame({"method": rows.method, "seeds": seeds}, index=rows.index)
-    for what in ("gain", "loss"):
-        for mix, word in zip(MIXES, ("replaced", "added"), strict=True):
-            shown[f"{what}, {word}"] = [text(row, f"{mix}_{what}", mix) for row in every]
+    words = dict(zip(MIXES, ("replaced", "added"), strict=True))
+    for mix, word in words.items():
+        shown[f"loss, {word}"] = [text(row, f"{mix}_loss", mix) for row in every]
     shown["added - replaced"] = [text(row, "difference", *MIXES) for row in every]
+    for mix, word in words.items():
+        shown[f"gain, {word}"] = [text(row, f"{mix}_gain", mix) for row in every]
     return shown
 
 

@@ -20,13 +20,32 @@ _DASHES = ("-", "--", "-.", ":")
 _GREYS = ("#777777", "#aaaaaa")
 
 
+_PRINTED = {  # sizes of a figure that is printed as wide as it is
+    "font.size": 7,
+    "axes.titlesize": 7,
+    "legend.fontsize": 6.5,
+    "legend.title_fontsize": 6,
+    "xtick.labelsize": 6,
+    "ytick.labelsize": 6,
+    "axes.linewidth": 0.6,
+    "lines.linewidth": 1.0,
+    "lines.markersize": 2.5,
+    "savefig.dpi": 300,
+}
+
+
 @contextmanager
-def style(own: str | Path | None = None) -> Iterator[None]:
-    """The project's style, and over it a file of one's own."""
+def style(own: str | Path | None = None, *, printed: bool = False) -> Iterator[None]:
+    """The project's style, that of a printed figure, and over them a file of one's own."""
     import matplotlib.style
 
     try:
-        with matplotlib.style.context([_STYLE, *([Path(own)] if own else [])]):
+        styles: list[Any] = [
+            _STYLE,
+            *([_PRINTED] if printed else []),
+            *([Path(own)] if own else []),
+        ]
+        with matplotlib.style.context(styles):
             yield
     except OSError as error:
         if own is None:

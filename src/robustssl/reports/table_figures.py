@@ -1,6 +1,6 @@
 """Figures of a report's table: metrics, ranks, a map of gains, cost."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,27 +11,48 @@ from robustssl.analysis.compare import friedman, mean_ranks, wilcoxon_holm
 from robustssl.analysis.curves import TASK, task_in_words
 from robustssl.cell import Task
 from robustssl.reports.columns import METRICS
+from robustssl.reports.layout import broken, characters
+from robustssl.reports.shown import EVERYTHING, Shown
 from robustssl.reports.style import in_figures, looks
 
 
-def draw_metrics(table: pd.DataFrame) -> Figure:
-    """Every metric with its interval: a row of panels for each task, best method on top."""
-    tasks = [(task, rows) for task, rows in table.groupby(TASK, dropna=False)]
-    heights = [max(len(rows), 4) for _, rows in tasks]
-    size = (2.2 * len(METRICS) + 1.5, 0.2 * sum(heights) + 0.9 * len(tasks))
-    figure = Figure(figsize=size, layout="constrained")
-    axes = figure.subplots(len(tasks), len(METRICS), squeeze=False, height_ratios=heights)
-    look = looks(_methods(table))
-    for (task, rows), panels in zip(tasks, axes, strict=True):
-        rows = rows.sort_values("AUC")
-        for name, panel in zip(METRICS, panels, strict=True):
+def draw_metrics(
+    table: pd.DataFrame, shown: Shown = EVERYTHING, metrics: Sequence[str] = METRICS
+) -> Figure:
+    """Metrics with their intervals, as many as the width allows: a row of panels for each task,
+    best method on top.
+    """
+    metrics = metrics[: int((shown.inches - 1) / 0.9)] if shown.inches else metrics
+    tasks = [(task, rows.sort_values("AUC")) for task, rows in table.groupby(TASK, dropna=False)]
+    width, line = shown.inches or 2.2 * len(metrics) + 1.5, 0.14 if shown.inches else 0.2
+    labels = [_broken(rows.method, width, shown) for _, rows in tasks]
+    heights = [line * (max(len(names), 4) * (0.4 + 0.6 * _lines(names)) + 4.5) for names in labels]
+    figure = Figure(figsize=(width, sum(heights)), layout="constrained")
+    parts = figure.subfigures(len(tasks), 1, squeeze=False, height_ratios=heights)[:, 0]
+    look = shown.looks or looks(_methods(table))
+    for (task, rows), names, part in zip(tasks, labels, parts, strict=True):
+        panels = part.subplots(1, len(metrics), squeeze=False)[0]
+        for name, panel in zip(metrics, panels, strict=True):
             _draw_intervals(panel, rows, name, look)
-            names = map(in_figures, rows.method) if name == "AUC" else ()
-            panel.set_yticks(range(len(rows)), list(names))
+            panel.set_yticks(range(len(rows)), names if panel is panels[0] else [])
             panel.set_ylim(-0.5, len(rows) - 0.5)
             panel.set_xlabel(name)
-        panels[0].set_title(in_figures(task_in_words(task)), loc="left")
+            if shown.inches:
+                panel.locator_params(axis="x", nbins=2)  # or long numbers meet
+        title = in_figures(task_in_words(task, shown.names))
+        part.suptitle(broken(title, characters(width, "axes.titlesize")), fontsize="medium")
     return figure
+
+
+def _broken(names: Iterable[str], inches: float, shown: Shown) -> list[str]:
+    """Names beside a panel, broken so that they take a third of the figure at most."""
+    room = characters(inches / 3, "ytick.labelsize")
+    return [broken(shown.label(name), room) for name in names]
+
+
+def _lines(names: Iterable[str]) -> int:
+    """Of the highest name."""
+    return max((name.count("\n") + 1 for name in names), default=1)
 
 
 def _draw_intervals(
@@ -49,31 +70,40 @@ def _draw_intervals(
         panel.scatter(middle.iloc[at], heights[at], marker=shape, c=chosen, s=16, zorder=3)
 
 
-def draw_ranks(table: pd.DataFrame) -> Figure | None:
-    """Critical differences: mean ranks of AUC over datasets; a bar joins methods that the Wilcoxon
-    tests (Holm) do not tell apart. Of methods that have every task, if there are three such.
+def draw_ranks(table: pd.DataFrame, shown: Shown = EVERYTHING) -> Figure | None:
+    """Critical differences: mean ranks of AUC over datasets among all methods that have every task,
+    if there are three such, of those to show; a bar joins methods that the Wilcoxon tests (Holm) do
+    not tell apart.
     """
     from scikit_posthocs import critical_difference_diagram
 
     scores = _by_task(table).groupby(level="drawn").mean()
-    if len(scores) < 2 or len(scores.columns) < 3:
-        return None
     ranks = mean_ranks(scores)
-    look = looks({name: _methods(table)[name] for name in ranks.index})
-    figure = Figure(figsize=(8, 1.3 + 0.13 * len(ranks)), layout="constrained")
+    names = [name for name in ranks.index if shown.methods is None or name in shown.methods]
+    if len(scores) < 2 or len(ranks) < 3 or len(names) < 2:
+        return None
+    look = shown.looks or looks(_methods(table))
+    width = shown.inches or 8
+    labels = dict(zip(names, _broken(names, width, shown), strict=True))
+    line = (0.08 if shown.inches else 0.13) * _lines(labels.values())
+    figure = Figure(figsize=(width, 1.3 + line * len(names)), layout="constrained")
     panel = figure.subplots()
-    p_values = wilcoxon_holm(scores)
-    critical_difference_diagram(
-        ranks.rename(in_figures),
-        p_values.rename(in_figures).rename(in_figures, axis=1),
+    p_values = wilcoxon_holm(scores).loc[names, names]
+    drawn = critical_difference_diagram(
+        ranks[names].rename(labels),
+        p_values.rename(labels).rename(labels, axis=1),
         ax=panel,
         label_fmt_left="{label} ({rank:.1f})",
         label_fmt_right="({rank:.1f}) {label}",
-        color_palette={in_figures(name): look[name]["color"] for name in look},
+        color_palette={labels[name]: look[name]["color"] for name in names},
     )
-    p = friedman(scores)
-    said = f"Mean rank of AUC over {len(scores)} datasets (1 is best; Friedman p = {p:.2g})"
-    panel.set_title(said)
+    for (bar,) in drawn["crossbars"]:
+        bar.set_xdata(np.sort(bar.get_xdata()))  # a set has another order in every process
+    said = (
+        f"Mean rank of AUC among {len(ranks)} methods over {len(scores)} datasets (1 is best; "
+        f"Friedman p = {friedman(scores):.2g})"
+    )
+    panel.set_title(broken(said, characters(width, "axes.titlesize")))
     return figure
 
 
@@ -84,49 +114,91 @@ def _methods(table: pd.DataFrame) -> dict[str, bool | None]:
 
 def _by_task(table: pd.DataFrame) -> pd.DataFrame:
     """AUC by task (rows) of the methods (columns) that have every task."""
-    index = ["drawn", *(name for name in TASK if table[name].notna().any())]
-    scores = table.pivot_table(index=index, columns="method", values="AUC")
+    table = table.assign(**{name: table[name].map(str) for name in TASK})  # or nan is left out
+    scores = table.pivot_table(index=["drawn", *TASK], columns="method", values="AUC")
     return scores.dropna(axis=1)
 
 
-def draw_map(table: pd.DataFrame) -> Figure | None:
-    """Mean gain over the baseline: algorithm by environment."""
+def draw_map(table: pd.DataFrame, shown: Shown = EVERYTHING, left_out: str = "") -> Figure | None:
+    """Mean gain over the baseline: algorithm by environment; below it who is `left_out`."""
     known = table.dropna(subset="gain")
     if known.empty:
         return None
     cells = known.pivot_table(index="method", columns="environment", values="gain")
     cells = cells.loc[cells.mean(axis=1).sort_values(ascending=False).index]
-    size = (3.5 + 1.1 * len(cells.columns), 1.2 + 0.24 * len(cells))
+    width, line = shown.inches or 3.5 + 1.1 * len(cells.columns), 0.13 if shown.inches else 0.24
+    names = _broken(cells.index, width, shown)
+    size = (width, 1.2 + line * len(cells) * (0.4 + 0.6 * _lines(names)))
     figure = Figure(figsize=size, layout="constrained")
     panel, most = figure.subplots(), float(np.nanmax(np.abs(cells.to_numpy()))) or 1.0
     image = panel.imshow(cells, cmap="PuOr_r", vmin=-most, vmax=most, aspect="auto")
-    words = [in_figures(Task(spec, "", None).inconsistency) for spec in cells.columns]
-    panel.set_xticks(range(len(words)), words, rotation=20, ha="right")
-    panel.set_yticks(range(len(cells)), list(map(in_figures, cells.index)))
+    words = [shown.label(Task(spec, "", None).inconsistency) for spec in cells.columns]
+    panel.set_xticks(range(len(words)), words, rotation=45 if shown.inches else 20, ha="right")
+    panel.set_yticks(range(len(cells)), names)
     panel.grid(visible=False)
+    written: Any = {"fontsize": 8 if not shown.inches else min(6, 1.6 * width)}
     for (y, x), value in np.ndenumerate(cells.to_numpy()):
         if not np.isnan(value):
-            colour = "white" if abs(value) > 0.7 * most else "black"
-            panel.text(x, y, f"{value:+.3f}", ha="center", va="center", color=colour, fontsize=8)
-    figure.colorbar(image, ax=panel)
+            look: Any = {"color": "white" if abs(value) > 0.7 * most else "black", **written}
+            panel.text(x, y, f"{value:+.3f}", ha="center", va="center", **look)
+    if not shown.inches:
+        figure.colorbar(image, ax=panel)
     figure.suptitle("Mean gain over the baseline, all t and datasets", fontsize="medium")
+    if left_out:
+        said = broken(left_out, characters(width, "legend.fontsize"))
+        figure.supxlabel(in_figures(said), fontsize="small")
     return figure
 
 
-def draw_cost(table: pd.DataFrame, seconds: Mapping[str, float]) -> Figure | None:
+def draw_cost(
+    table: pd.DataFrame, seconds: Mapping[str, float], shown: Shown = EVERYTHING
+) -> Figure | None:
     """Mean AUC over tasks against what a cell takes, of methods that have every task."""
     scores = _by_task(table).mean()
     scores = scores[[name for name in scores.index if seconds.get(name)]]
     if scores.empty:
         return None
-    figure = Figure(figsize=(6.5, 4.2), layout="constrained")
+    width = shown.inches or 6.5
+    figure = Figure(figsize=(width, 0.65 * width), layout="constrained")
     panel = figure.subplots()
-    for name, look in looks({n: _methods(table)[n] for n in scores.index}).items():
-        at = (seconds[name], scores[name])
-        panel.plot(*([x] for x in at), **{"marker": "o", **look, "linestyle": "none"})
-        panel.annotate(in_figures(name), at, (4, 2), textcoords="offset points", fontsize=7)
+    look = shown.looks or looks(_methods(table))
+    for name in scores.index:
+        panel.plot(
+            [seconds[name]], [scores[name]], **{"marker": "o", **look[name], "linestyle": ""}
+        )
     panel.set_xscale("log")
-    panel.set_xlabel("seconds a cell (share of its curve, where nets are trained together)")
+    said = "seconds a cell (share of its curve, where nets are trained together)"
+    panel.set_xlabel(broken(said, characters(width, "axes.labelsize")))
     panel.set_ylabel("mean AUC over tasks")
-    panel.margins(x=0.2)
+    panel.margins(x=0.2, y=0.12)
+    names = _broken(scores.index, width, shown)
+    points = [(seconds[name], float(scores[name])) for name in scores.index]
+    _name_points(figure, panel, names, points)
     return figure
+
+
+def _name_points(
+    figure: Figure, panel: Any, names: Sequence[str], points: Sequence[tuple[float, float]]
+) -> None:
+    """The name of each point beside it, inside of the figure, and where it overlaps no other one
+    if there is room.
+    """
+    figure.draw_without_rendering()  # so that the panel has its place
+    taken: list[Any] = []
+    for name, at in sorted(zip(names, points, strict=True), key=lambda pair: pair[1][1]):
+        tried = [_annotated(panel, name, at, x, y) for y in (2, -7, 8, -13) for x in (4, -4)]
+        boxes = [text.get_window_extent() for text in tried]
+        inside = [figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 for box in boxes]
+        free = [not any(box.overlaps(other) for other in taken) for box in boxes]
+        best = max(range(len(tried)), key=lambda i: (inside[i] + free[i], inside[i], -i))
+        taken.append(boxes[best])
+        for i, text in enumerate(tried):
+            if i != best:
+                text.remove()
+
+
+def _annotated(panel: Any, name: str, at: tuple[float, float], x: int, y: int) -> Any:
+    side = {"ha": "left" if x > 0 else "right", "textcoords": "offset points"}
+    text = panel.annotate(name, at, (x, y), fontsize="x-small", **side)
+    text.set_in_layout(False)
+    return text

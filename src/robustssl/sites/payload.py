@@ -2,8 +2,21 @@
 
 Expected scores under any density of t, gains, ranks and their intervals over tasks follow from the
 scores, by the rule of `robustssl.analysis.tasks`; `static/rule.js` computes it in the browser.
+
+How a page gets its data. `pack.packed` splits the payload into files of JavaScript, since a page
+from disk cannot fetch. Every page loads the first of them, the others when it needs them:
+
+    assets/data.js            tasks, methods, curves, and the first score of every curve by seed
+    assets/score-NAME.js      another score of every curve by seed
+    assets/metrics-NAME.js    metrics of a score, by curve, with their intervals
+
+In a page `DATA` (page.js) is the payload as `payload` returns it, but that `curve.scores[name]` is
+there once the score is loaded, and its `metrics` once these are. `whenLoaded(parts, then)`
+(load.js) adds the script tags that lack and calls `then`, at once where nothing lacks; parts are
+named by `scoresPart(name)` and `metricsPart(name)`.
 """
 
+import hashlib
 import math
 import warnings
 from collections.abc import Mapping, Sequence
@@ -12,21 +25,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.colors import to_hex
 
 from robustssl.analysis.beside import without_mix
 from robustssl.analysis.curves import KeyedCurve, curves, matched
 from robustssl.analysis.metrics import CONVENTIONS, metrics_of
 from robustssl.analysis.table import metric_table, targets_of
-from robustssl.cell import Task, task_names
+from robustssl.cell import Task, data_in_words, task_names
 from robustssl.records import catalog
 from robustssl.records.frame import is_older, scored
 from robustssl.records.record import SCORES
-from robustssl.reports.style import looks, style
 from robustssl.spec import parse
 
 _CONVENTIONS = ("definition", "published")
-_DASH = {"-": [], "--": [8, 4], "-.": [8, 3, 2, 3], ":": [2, 3]}
 
 
 def payload(good: pd.DataFrame) -> dict[str, Any]:
@@ -56,7 +66,6 @@ def payload(good: pd.DataFrame) -> dict[str, Any]:
                 "values": curve.scores.tolist(),
                 "rows": None if np.isnan(curve.rows) else int(curve.rows),
                 "identical": False,
-                "flat": bool(np.ptp(curve.scores, axis=-1).max() == 0),
                 "metrics": numbers,
             }
         for curve, pair in matched(part):
@@ -125,10 +134,12 @@ def _describe_tasks(
     names = task_names(task for task, _ in places)
     said = {(curve.task, curve.versions): curve for curve in found}
     tasks = [task for task, _ in places]
+    short = _short_names([names[task] for task in tasks], tasks)
     mixes = {_without_mix(*place): i for i, place in enumerate(places)}
     return [
         {
             "name": names[task] + (_versions(task, versions) if tasks.count(task) > 1 else ""),
+            "short": words,
             "environment": task.environment,
             "inconsistency": task.inconsistency,
             "kind": _kind(task),
@@ -143,7 +154,19 @@ def _describe_tasks(
             "older": is_older("environment", task.environment, versions[0])
             or is_older("dataset", task.dataset, versions[1]),
         }
-        for task, versions in places
+        for (task, versions), words in zip(places, short, strict=True)
+    ]
+
+
+def _short_names(names: Sequence[str], tasks: Sequence[Task]) -> list[str]:
+    """Names for a narrow place: of dataset and environment, with the number of labels where that
+    tells two apart; else the whole name.
+    """
+    found = [f"{data_in_words(task.dataset)}, {task.inconsistency}" for task in tasks]
+    longer = [f"{words}, {task.labels} labels" for words, task in zip(found, tasks, strict=True)]
+    return [
+        next((name for name in (a, b) if found.count(name) + longer.count(name) == 1), whole)
+        for a, b, whole in zip(found, longer, names, strict=True)
     ]
 
 
@@ -172,16 +195,27 @@ def _kind(task: Task) -> str:
 
 def _describe_methods(names: Sequence[str], found: Sequence[KeyedCurve]) -> list[dict[str, Any]]:
     methods = {curve.name: curve.method for curve in found if curve.method}
-    with style():
-        drawn = looks({name: methods[name].supervised for name in names})
     return [
         {
             "name": name,
             "family": methods[name].family,
             "supervised": methods[name].supervised,
             "targets": list(targets_of(methods[name].spec)),
-            "colour": to_hex(drawn[name]["color"]),
-            "dash": _DASH[drawn[name]["linestyle"]],
+            **_paper(methods[name].spec),
+            "look": _look(methods[name].spec),
         }
         for name in names
     ]
+
+
+def _paper(spec: str) -> dict[str, Any]:
+    """Year, authors and address of the paper that a built-in method cites; None of others."""
+    about = catalog.entry("algorithm", parse(spec)[0])
+    authors, year, address = (about and about.paper) or (None, None, None)
+    return {"year": year, "authors": authors, "paper": address}
+
+
+def _look(spec: str) -> int:
+    """The place of a method in the order of colours; of one that is not built in, by its name."""
+    name = parse(spec)[0]
+    return catalog.looks().get(name, int(hashlib.sha256(spec.encode()).hexdigest()[:8], 16))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from robustssl.errors import InputError
+from robustssl.progress import silent
 from robustssl.records.store import Store
 from robustssl.sites.build import site
 
@@ -62,7 +63,8 @@ class Server(ThreadingHTTPServer):
                 count = len(opened)
                 if count != seen:
                     folder = self.top / str(count)
-                    site(self.store, folder, live=True)
+                    with silent():
+                        site(self.store, folder, live=True)
                     before, self.folder = self.folder, folder
                     self.version += 1
                     seen = count

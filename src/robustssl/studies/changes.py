@@ -4,15 +4,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from robustssl import registry
 from robustssl.errors import InputError
 from robustssl.records.frame import wanted
-from robustssl.spec import parse
 from robustssl.studies.study import Study, study
 
 
 def with_algorithms(source: str | Path | Mapping[str, Any] | Study, more: Iterable[str]) -> Study:
-    """A study with more algorithms, and the baselines that they name."""
+    """A study with more algorithms."""
     chosen, names = study(source), list(more)
     if not names:
         return chosen
@@ -20,18 +18,7 @@ def with_algorithms(source: str | Path | Mapping[str, Any] | Study, more: Iterab
     if chosen.parts:
         parts = [with_algorithms(part, names) for part in chosen.parts]
         return study({**given, "parts": parts})
-    baselines = filter(None, (_baseline(name, chosen.budget) for name in names))
-    every = [*chosen.algorithms, *baselines, *names]
-    return study({**given, "algorithms": every})
-
-
-def _baseline(asked: str, budget: str | None) -> str | None:
-    """The baseline of a method that is asked for, by the shortest spelling of its spec."""
-    spec = registry.describe(asked, budget).baseline
-    if spec is None:
-        return None
-    short = parse(spec)[0]
-    return short if registry.canonical("algorithm", short, budget) == spec else spec
+    return study({**given, "algorithms": [*chosen.algorithms, *names]})
 
 
 def narrowed(source: str | Path | Mapping[str, Any] | Study, words: Iterable[str]) -> Study:

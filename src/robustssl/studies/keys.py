@@ -59,6 +59,19 @@ def first_spellings(asked: Sequence[str], budget: str | None) -> list[str]:
     return _some(list(first.values()), asked)
 
 
+def unnamed_baselines(asked: Sequence[str], budget: str | None) -> list[str]:
+    """The baselines of methods that are not asked for themselves, by their shortest spelling."""
+    known = {registry.canonical("algorithm", spec, budget) for spec in asked}
+    specs = dict.fromkeys(registry.describe(spec, budget).baseline for spec in asked)
+    return [_shortest(spec, budget) for spec in specs if spec is not None and spec not in known]
+
+
+def _shortest(spec: str, budget: str | None) -> str:
+    """The name of an algorithm where it means the spec, else the spec."""
+    name = parse(spec)[0]
+    return name if registry.canonical("algorithm", name, budget) == spec else spec
+
+
 def canonical_specs(kind: registry.Kind, specs: Sequence[str], encoded: bool) -> list[str]:
     """The spelling of each environment or dataset; `encoded`: with the encoder of its data."""
     known = dict[str, None]()

@@ -31,7 +31,8 @@ CurveName = tuple[str, Task]  # a method (its spec) on a task
 
 class Study(BaseModel):
     """Methods x tasks, over a grid of t and several seeds: every algorithm in every environment on
-    every dataset. `algorithms` are kept as they were asked for; `methods` says what they are.
+    every dataset. `algorithms` are kept as they were asked for; `methods` says what they are, with
+    the baselines that they name, which always come along.
 
     `labels` is per class; `total_labels` instead is spread evenly over the classes that have any.
     `budget` is what the nets share: quick (a perceptron, 500 steps), reference, full, or the
@@ -93,17 +94,25 @@ class Study(BaseModel):
 
     @cached_property
     def methods(self) -> dict[str, Method]:
-        """Every method by its spec."""
+        """Every method by its spec: those that are asked for, then baselines that are not."""
         if self.parts:
             return {spec: m for part in self.parts for spec, m in part.methods.items()}
+        every = [*self.algorithms, *self.baselines]
         if self.configurations is None:
-            described = [registry.describe(asked, self.budget) for asked in self.algorithms]
+            described = [registry.describe(asked, self.budget) for asked in every]
         else:
-            searches = (
-                configurations(asked, self.budget, self.configurations) for asked in self.algorithms
-            )
+            searches = (configurations(asked, self.budget, self.configurations) for asked in every)
             described = [method for search in searches for method in search]
         return {method.spec: method for method in described}
+
+    @cached_property
+    def baselines(self) -> list[str]:
+        """The baselines that come along, by their shortest spelling: methods name them, and the
+        study does not.
+        """
+        if self.parts:
+            return list(dict.fromkeys(name for part in self.parts for name in part.baselines))
+        return keys.unnamed_baselines(self.algorithms, self.budget)
 
     @field_validator("exclude")
     @classmethod

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from robustssl import registry
 from robustssl.errors import bounded
+from robustssl.execution.begun import Desk, begin
 from robustssl.execution.engines.processes import clean_start, end_pool, pool_of
 from robustssl.execution.groups import Group, are_nets
 from robustssl.execution.limits import UNLIMITED, Limits
@@ -38,17 +39,18 @@ def run_groups(
     *,
     gpus: Sequence[str] = (),
     limits: Limits = UNLIMITED,
+    desk: Desk | None = None,
 ) -> Generator[Done, None, None]:
     """The records of each group as they come. Nets go to processes that have one of the `gpus`
     each, if there are any; a GPU named twice has two. No group is run in this process, since what
-    ends a process, ends a worker then.
+    ends a process, ends a worker then. At the `desk` one sees which groups are under way.
     """
-    lanes = []
+    lanes, desk = [], desk or Desk(in_flight(workers, len(gpus)))
     if gpus:
         every = list(groups)
         nets, groups = filter(are_nets, every), filterfalse(are_nets, every)
-        lanes = [_Lane(nets, work, 1, gpu) for gpu in gpus]
-    lanes.append(_Lane(iter(groups), work, workers))
+        lanes = [_Lane(nets, work, desk, 1, gpu) for gpu in gpus]
+    lanes.append(_Lane(iter(groups), work, desk, workers))
     try:
         while running := _refill(lanes):
             finished, _ = wait(running, return_when=FIRST_COMPLETED)
@@ -58,6 +60,18 @@ def run_groups(
     finally:
         for lane in lanes:
             lane.close()
+
+
+def in_flight(workers: int, gpus: int) -> int:
+    """How many groups are given to processes at once: one to each that has a GPU, two to others, so
+    that none of them waits for its next one.
+    """
+    return 2 * workers + gpus
+
+
+def _at_seat(seat: int, work: Work, group: Group) -> Done:
+    begin(seat)
+    return timed(work, group)
 
 
 def timed(work: Work, group: Group) -> Done:
@@ -92,6 +106,7 @@ class _Lane:
 
     waiting: Iterator[Group]
     work: Work
+    desk: Desk
     workers: int
     gpu: str | None = None
     running: dict[Running, Group] = field(default_factory=dict)
@@ -106,17 +121,18 @@ class _Lane:
             self._submit(self.suspects.pop(0))
         elif not self.suspects and not (self.alone and self.running):
             self.alone = False
-            most = self.workers if self.gpu else 2 * self.workers
+            most = in_flight(0, 1) if self.gpu else in_flight(self.workers, 0)
             for group in islice(self.waiting, most - len(self.running)):
                 self._submit(group)
 
     def _submit(self, group: Group) -> None:
         """Submit a group. If the pool is broken already, its future says so, as it would later."""
         if self.pool is None:
-            self.pool = pool_of(self.workers, self.gpu)
+            self.pool = pool_of(self.workers, self.gpu, self.desk.prepare)
+        seat = self.desk.put(group)
         try:
             with clean_start():
-                future = self.pool.submit(timed, self.work, group)
+                future = self.pool.submit(_at_seat, seat, self.work, group)
         except BrokenProcessPool as error:
             future = Future()
             future.set_exception(error)
@@ -142,15 +158,18 @@ class _Lane:
             done = failures(group, _STUCK if stuck else _DIED)
         except Exception as error:  # when a group was received, or its records were sent
             done = failures(self.running[future], f"{type(error).__name__}: {error}")
-        self.running.pop(future, None)
+        finished = self.running.pop(future, None)
         yield done
+        if finished is not None:
+            self.desk.take(finished)  # now it counts as done
 
     def close(self) -> None:
         """End the processes: those at work at once, others when they have had time to leave."""
         if self.pool is not None:
             end_pool(self.pool, at_work=bool(self.running))
         self.pool = None
-        self.running.clear()
+        while self.running:
+            self.desk.take(self.running.popitem()[1])
 
 
 def failures(group: Group, reason: str) -> Done:

@@ -8,7 +8,7 @@ const INDEX = new WeakMap();
 export function curveOf(data, task, method, score) {
   if (!INDEX.has(data)) INDEX.set(data, new Map(data.curves.map(curve => [`${curve.task},${curve.method}`, curve])));
   const found = INDEX.get(data).get(`${task},${method}`);
-  return found?.scores[score] ? found : null;
+  return found?.scores[score]?.values ? found : null;
 }
 
 /* The scores of a curve by seed: {dataset, ts, seeds, values, ties}. */
@@ -33,7 +33,7 @@ export function addedMinusReplaced(data, curve, score) {
 
 /* One curve minus another, over the seeds that both have; null where they cannot be compared. */
 function differenceOf(data, curve, other, score, identical = false) {
-  if (!other?.scores[score]) return null;
+  if (!other?.scores[score]?.values) return null;
   const mine = scoresOf(data, curve, score), theirs = scoresOf(data, other, score), seeds = sharedSeeds([mine, theirs]);
   if (mine.ts !== theirs.ts || !seeds.length) return null;
   const values = seeds.map(seed => {

@@ -1,5 +1,5 @@
 /* Densities of t, and the weights that they give to the points of a grid. */
-import {betaCdf, sum} from "./numbers.js";
+import {betaCdf, clip, sum} from "./numbers.js";
 
 export const HAND = [0, 0.2, 0.4, 0.6, 0.8, 1];  // where a density drawn by hand has its points
 export const LEAST = 0.01;  // of the parameters of a Beta density
@@ -16,8 +16,9 @@ export function readDensity(text) {
   return {kind: "beta", a: 1, b: 1};
 }
 
-/* The integrals of the density times the hat function of each grid point; they sum to 1. */
+/* The integrals of the density times the hat function of each grid point; they sum to 1. A density may be all at one t. */
 export function weights(ts, density) {
+  if (density.kind === "point") return weightsAt(ts, density.t);
   const found = ts.map(() => 0), segment = density.kind === "beta" ? betaSegment : handSegment;
   for (let i = 0; i + 1 < ts.length; i++) {
     const [left, right] = segment(ts[i], ts[i + 1], density);
@@ -46,6 +47,15 @@ function valueAt({ts, values}, t) {
   return values[i] + (t - ts[i]) / (ts[i + 1] - ts[i]) * (values[i + 1] - values[i]);
 }
 
+/* The height of a density at some t, its highest point at 1. */
+export function heights(density, at) {
+  const {kind, a, b} = density;
+  if (kind === "hand") return at.map(t => valueAt(density, t));
+  if (a === 1 && b === 1) return at.map(() => 0.6);
+  const logs = at.map(t => clip(t, 0.004, 0.996)).map(t => (a - 1) * Math.log(t) + (b - 1) * Math.log(1 - t)), top = Math.max(...logs);
+  return logs.map(x => Math.exp(x - top));
+}
+
 /* Weights of the grid points that give the value of a curve at t, where the curve is linear between its points. */
 export function weightsAt(ts, t) {
   return ts.map((s, i) => {
@@ -53,6 +63,21 @@ export function weightsAt(ts, t) {
     if (i > 0 && t > ts[i - 1] && t < s) return (t - ts[i - 1]) / (s - ts[i - 1]);
     return i + 1 < ts.length && t > s && t < ts[i + 1] ? (ts[i + 1] - t) / (ts[i + 1] - s) : 0;
   });
+}
+
+/* The t below which a density has a share p of its mass, of a fine grid of cells. */
+function quantiles(density, ps) {
+  const ts = Array.from({length: 201}, (_, i) => i / 200), found = weights(ts, density);
+  let total = 0;
+  const below = found.map(w => { total += w; return total; });
+  return ps.map(p => ts[below.findIndex(mass => mass >= p - 1e-9)]);
+}
+
+/* What a density says, in words. */
+export function densityWords(density) {
+  if (density.kind === "beta" && density.a === 1 && density.b === 1) return "Every t is taken to be equally likely.";
+  const [low, middle, high] = quantiles(density, [0.1, 0.5, 0.9]).map(t => t.toFixed(2));
+  return `You expect t to be about ${middle}, and between ${low} and ${high} in 8 cases of 10.`;
 }
 
 /* A function from a grid to its weights that computes those of each grid once. */

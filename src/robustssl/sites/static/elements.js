@@ -27,8 +27,9 @@ export const css = name => getComputedStyle(document.documentElement).getPropert
 export const unique = xs => [...new Set(xs)];
 
 /* A link to the page of a task or a method. */
-export function link(folder, thing, mark = "") {
-  const anchor = make("a", {href: `${ROOT}${folder}/${thing.page}`}, thing.name);
+export function link(folder, thing, mark = "", title = "") {
+  const words = thing.name.split(/(?<=_)/).flatMap((word, k) => k ? [make("wbr"), word] : [word]);  // a long name may be broken
+  const anchor = make("a", {href: `${ROOT}${folder}/${thing.page}`, title}, ...words);
   return mark ? make("span", {}, anchor, mark) : anchor;
 }
 

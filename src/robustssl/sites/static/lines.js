@@ -11,6 +11,5 @@ export function lineOf(data, method, tasks, {score, show}) {
   if (!found.length || found.includes(null)) return null;
   const ts = [...new Set(found.flatMap(part => part.ts))].sort((a, b) => a - b);
   const at = ts.map(t => overTasks(found.map(part => partOf(part, weightsAt(part.ts, t))), show === "gain" ? -1 : 0, 1));
-  const {name, colour, dash} = data.methods[method];
-  return {name, colour, dash, ts, at};
+  return {name: data.methods[method].name, ts, at};
 }

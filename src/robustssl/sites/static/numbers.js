@@ -2,6 +2,7 @@
 
 const LANCZOS = [0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313,
   -176.61502916214059, 12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7];
+const QUANTILES = new Map();
 const TINY = 1e-300;
 const NORMAL_QUANTILE = 1.959963984540054;  // of 0.975
 
@@ -55,9 +56,18 @@ export function betaQuantile(p, a, b) {
   return high;
 }
 
-/* The quantile 0.975 of Student's distribution with df degrees of freedom, df any number from 1 up.
-   Newton's method, from the normal quantile: the distribution function is concave there, so no step goes too far. */
+/* The quantile 0.975 of Student's distribution with df degrees of freedom, df any number from 1 up; of one task df is a whole
+   number, and known after the first time. */
 export function studentQuantile(df) {
+  if (!QUANTILES.has(df)) {
+    if (!Number.isInteger(df)) return newton(df);
+    QUANTILES.set(df, newton(df));
+  }
+  return QUANTILES.get(df);
+}
+
+/* Newton's method, from the normal quantile: the distribution function is concave there, so no step goes too far. */
+function newton(df) {
   const scale = Math.exp(logGamma((df + 1) / 2) - logGamma(df / 2)) / Math.sqrt(df * Math.PI);
   let t = NORMAL_QUANTILE;
   for (let k = 0; k < 100; k++) {

@@ -1,11 +1,12 @@
 /* A row for each method over the chosen tasks: its numbers, by the rule, and its place. */
 import {breakEven, curveOf, gainOf, partOf, scoresOf} from "./curves.js";
 import {weigher} from "./density.js";
-import {mean} from "./numbers.js";
-import {leaveOneOut, overTasks, ranks, sharedSeeds} from "./rule.js";
+import {mean, sum} from "./numbers.js";
+import {leaveOneOut, overTasks, pValue, ranks, sharedSeeds} from "./rule.js";
 
 /* The rows of those methods that were run on one of the tasks at least. A method is whole, and has a place and a mean
-   rank, if it has all tasks, and of each as many seeds as any other. `state` holds score, convention and density. */
+   rank, if it has all tasks, and of each as many seeds as any other. Of these, the first tier are the best and those that are
+   not told apart from it, as in analysis/rules.py. `state` holds score, convention and density. */
 export function ranking(data, tasks, methods, state) {
   const weightsOf = weigher(state.density);
   const rows = methods.map(method => rowOf(data, tasks, method, state, weightsOf)).filter(row => row.tasks);
@@ -14,11 +15,20 @@ export function ranking(data, tasks, methods, state) {
   const whole = rows.filter(row => row.whole);
   addMeanRanks(whole);
   whole.sort((x, y) => y.ea.estimate - x.ea.estimate).forEach((row, k) => { row.place = k + 1; });
+  for (const row of whole) row.firstTier = row === whole[0] || !(behind(whole[0], row).low > 0);
   return rows;
 }
 
+/* By how much a whole row is behind another, paired by seed. */
+export function behind(first, row) {
+  return overTasks(first.parts.map((best, k) => {
+    const mine = row.parts[k], seeds = sharedSeeds([best, mine]), at = (part, seed) => part.values[part.seeds.indexOf(seed)];
+    return {dataset: best.dataset, seeds, values: seeds.map(seed => at(best, seed) - at(mine, seed))};
+  }));
+}
+
 /* Per task: curves, parts and gains, null where there is none. Over tasks: ea and gain with their ranges when one dataset
-   is left out; the gain is null where curves lack a comparison (`lacking`). */
+   is left out, `p` of no gain, and `cells` in which it is compared; the gain is null where curves lack a comparison (`lacking`). */
 function rowOf(data, tasks, method, {score, convention}, weightsOf) {
   const curves = tasks.map(task => curveOf(data, task, method, score)), have = curves.filter(Boolean);
   const read = found => found && partOf(found, weightsOf(found.ts));
@@ -31,12 +41,14 @@ function rowOf(data, tasks, method, {score, convention}, weightsOf) {
     ...row,
     ea: overTasks(known, 0, 1),
     eaRange: leaveOneOut(known),
+    cells: sum(differences.filter(Boolean).map(({seeds, ts}) => seeds.length * ts.length)),
     gain: whole ? overTasks(compared, -1, 1) : null,
+    p: whole ? pValue(compared) : NaN,
     gainRange: whole ? leaveOneOut(compared) : null,
     breakEven: whole ? breakEven(differences.filter(Boolean)) : null,
     lacking: curves.filter((curve, k) => curve && !gains[k]),
     metrics: Object.fromEntries(data.conventions[convention].map((name, k) =>
-      [name, meanOfKnown(have.map(curve => curve.scores[score].metrics[convention][k][0]))])),
+      [name, meanOfKnown(have.map(curve => curve.scores[score].metrics?.[convention][k][0] ?? null))])),
     seconds: mean(have.map(curve => curve.seconds)),
     older: have.filter(curve => curve.older).length,
   };

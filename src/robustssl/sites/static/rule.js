@@ -6,7 +6,7 @@
 
    A part is what a task adds: {dataset, seeds, values (one for each seed), ties}. Ties say what bounds a value that is
    the same for all seeds: {rows, difference, identical}, as in analysis/interval.py. */
-import {betaQuantile, clip, mean, studentQuantile, sum} from "./numbers.js";
+import {betaCdf, betaQuantile, clip, mean, studentQuantile, sum} from "./numbers.js";
 
 const SAME = 1e-24;  // a variance below is rounding
 const MISS = 0.025;
@@ -16,16 +16,35 @@ const NO_INTERVAL = "no interval";
 /* The mean over tasks and its interval over seeds, {estimate, low, high, plain, note}; low and high are NaN where a
    dataset has fewer than two seeds that all of its tasks share. */
 export function overTasks(parts, least = -Infinity, most = Infinity) {
-  const sums = byDataset(parts).map(group => sumOf(group).map(z => z / parts.length));
-  const centre = sum(sums.map(mean));
+  const {centre, variance, df} = moments(parts);
   const found = (low, high, note = "") => ({
     estimate: clip(centre, least, most), low: clip(low, least, most), high: clip(high, least, most), plain: centre, note});
-  if (sums.some(z => z.length < 2)) return found(NaN, NaN);
-  const spreads = sums.map(z => variance(z) / z.length), total = sum(spreads);
-  if (total <= SAME) return found(...tiedEnds(parts));
-  const df = total ** 2 / sum(spreads.map((v, d) => v ** 2 / (sums[d].length - 1)));
-  const half = studentQuantile(df) * Math.sqrt(total);
+  if (Number.isNaN(variance)) return found(NaN, NaN);
+  if (variance <= SAME) return found(...tiedEnds(parts));
+  const half = studentQuantile(df) * Math.sqrt(variance);
   return found(centre - half, centre + half);
+}
+
+/* p-value of the test that the mean over tasks is 0, by the moments that give the interval; NaN where seeds do not move it. */
+export function pValue(parts) {
+  const {centre, variance, df} = moments(parts);
+  return variance > SAME ? betaCdf(df / (df + centre ** 2 / variance), df / 2, 0.5) : NaN;
+}
+
+/* Which of several hypotheses are rejected after Holm's correction; NaN never is. */
+export function holm(ps, level = 0.05) {
+  const known = ps.map(p => Number.isNaN(p) ? 1 : p), order = known.map((_, k) => k).sort((i, j) => known[i] - known[j]);
+  const first = order.findIndex((k, place) => known[k] > level / (ps.length - place));
+  const rejected = new Set(first < 0 ? order : order.slice(0, first));
+  return ps.map((_, k) => rejected.has(k));
+}
+
+/* The mean over tasks, its variance over seeds, NaN where there is none, and the degrees of freedom of that. */
+function moments(parts) {
+  const sums = byDataset(parts).map(group => sumOf(group).map(z => z / parts.length)), centre = sum(sums.map(mean));
+  if (sums.some(z => z.length < 2)) return {centre, variance: NaN, df: NaN};
+  const spreads = sums.map(z => varianceOf(z) / z.length), variance = sum(spreads);
+  return {centre, variance, df: variance ** 2 / sum(spreads.map((v, d) => v ** 2 / (sums[d].length - 1)))};
 }
 
 /* The least and the largest mean when one dataset is left out; null where there is one only. */
@@ -63,7 +82,7 @@ export function sharedSeeds(group) {
   return group[0].seeds.filter(seed => group.every(part => part.seeds.includes(seed)));
 }
 
-function variance(xs) {
+function varianceOf(xs) {
   const centre = mean(xs);
   return sum(xs.map(x => (x - centre) ** 2)) / (xs.length - 1);
 }

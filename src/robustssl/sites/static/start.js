@@ -2,13 +2,16 @@
 import {partOf, scoresOf} from "./curves.js";
 import {weights} from "./density.js";
 import {find} from "./elements.js";
-import {taskPage, methodPage} from "./pages/curves_of.js";
+import {claims} from "./pages/claims.js";
 import {explorer} from "./pages/explorer.js";
 import {leaderboard} from "./pages/leaderboard.js";
+import {methodPage} from "./pages/method.js";
 import {overview} from "./pages/overview.js";
+import {taskPage} from "./pages/task.js";
+import {DATA} from "./page.js";
 import {overTasks} from "./rule.js";
 
-const PAGES = {overview, leaderboard, explorer, task: taskPage, method: methodPage};
+const PAGES = {claims, overview, leaderboard, explorer, task: taskPage, method: methodPage};
 
 function bindTheme() {
   find("#theme").addEventListener("click", () => {
@@ -57,4 +60,4 @@ find(".skip").addEventListener("click", event => {  // the fragment is the state
   event.preventDefault();
   find("main").focus();
 });
-window.robustssl = {overTasks, partOf, scoresOf, weights};
+window.robustssl = {DATA, overTasks, partOf, scoresOf, weights};

@@ -1,9 +1,10 @@
 /* What a reader chose, kept in the address. */
 import {readDensity} from "./density.js";
 import {DATA} from "./page.js";
+import {THERE} from "./there.js";
 
-export const DEFAULTS = {score: DATA.scores[0], convention: "definition", environment: "", data: "", labels: "", dataset: "",
-  family: "", targets: "", sort: "-ea", show: "score", draw: "", p: "beta:1,1", share: "50"};
+export const DEFAULTS = {score: DATA.scores[0], convention: "definition", environment: "", data: "", labels: "", dataset: "", family: "",
+  targets: "", access: "", on: "", q: "", more: "", sort: "-ea", show: "gain", draw: "", p: "beta:1,1", share: "50"};
 
 /* What the address says of the names that a page has controls for. */
 export function readState(...names) {
@@ -15,8 +16,15 @@ export function readState(...names) {
   return state;
 }
 
+/* The state with the score of the rows that are asked for: those like the labeled ones, or those there. */
+export function withScore(state) {
+  return state.on === "there" ? {...state, score: THERE} : state;
+}
+
 export function writeState(state) {
   const kept = new URLSearchParams();
   for (const [name, value] of Object.entries(DEFAULTS)) if (state[name] !== value) kept.set(name, state[name]);
   history.replaceState(null, "", "#" + kept);
+  const link = document.querySelector("#permalink");
+  if (link) link.href = location.href;
 }

@@ -4,7 +4,8 @@ import {download, find, make} from "./elements.js";
 const last = x => x === null || x === undefined || Number.isNaN(x);
 
 /* Columns: name, label, title, write(row) -> text or element; of(row) -> number or text if it sorts, `low` if lowest first;
-   `heading` names its row; tip(row) is a text to hover for. Rows that are not whole come last. */
+   `heading` names its row; tip(row) is a text to hover for. Rows that are not whole come last; with state.tiers, the first tier
+   is shaded. */
 export function sortedTable(table, columns, rows, state, changed) {
   const descending = state.sort.startsWith("-"), by = state.sort.replace("-", "");
   const column = columns.find(c => c.name === by && c.of) ?? columns.find(c => c.of);
@@ -18,12 +19,14 @@ export function sortedTable(table, columns, rows, state, changed) {
     state.sort = c === column ? (descending ? "" : "-") + c.name : (c.low ? "" : "-") + c.name;
     changed(c.name);
   };
-  const heads = columns.map(c => make("th", {scope: "col", title: c.title ?? "",
+  const heads = columns.map(c => make("th", {scope: "col", title: c.title ?? "", className: c.heading ? "first" : c.className ?? "",
     "aria-sort": c !== column ? "none" : descending ? "descending" : "ascending"},
   c.of ? make("button", {type: "button", "data-column": c.name, onclick: () => sortBy(c)}, c.label ?? c.name)
     : make("span", {}, c.label ?? c.name)));
-  const lines = ordered.map(row => make("tr", {className: row.whole ? "" : "incomplete", "data-method": row.method},
-    ...columns.map(c => make(c.heading ? "th" : "td", {...c.heading && {scope: "row"}, ...c.tip && {title: c.tip(row)}}, c.write(row)))));
+  const className = row => !row.whole ? "incomplete" : row.firstTier && state.tiers ? "first-tier" : "";
+  const lines = ordered.map(row => make("tr", {className: className(row), "data-method": row.method},
+    ...columns.map(c => make(c.heading ? "th" : "td", {className: c.className ?? "", ...c.heading && {scope: "row"},
+      ...c.tip && {title: c.tip(row)}}, c.write(row)))));
   table.replaceChildren(make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...lines));
 }
 

@@ -1,5 +1,5 @@
 /* Both populations: test rows, which are like the labeled ones, and the inconsistent rows that are set aside. */
-import {curveOf} from "./curves.js";
+import {tasksWith} from "./choice.js";
 import {ranking} from "./ranking.js";
 import {interval, signed} from "./words.js";
 
@@ -8,8 +8,7 @@ export const THERE = "accuracy_there";
 /* The rows of the ranking, each with `there`: the row of its method by the accuracy on inconsistent rows, over those of
    the tasks for which a method has it; null where it is not known. */
 export function bothPopulations(data, tasks, methods, state) {
-  const known = tasks.filter(task => methods.some(method => curveOf(data, task, method, THERE)));
-  const there = new Map(ranking(data, known, methods, {...state, score: THERE}).map(row => [row.method, row]));
+  const there = new Map(ranking(data, tasksWith(data, tasks, THERE), methods, {...state, score: THERE}).map(row => [row.method, row]));
   return ranking(data, tasks, methods, state).map(row => ({...row, there: there.get(row.method) ?? null}));
 }
 

@@ -1,84 +1,54 @@
-/* The answer to the question of the overview. */
-import {scoreName} from "../columns.js";
-import {link, make} from "../elements.js";
+/* The answer to the question of the overview, which leads with what is sure. */
+import {adviceOf} from "../advice.js";
+import {methodLink, scoreName} from "../columns.js";
+import {make, unique} from "../elements.js";
 import {DATA, methodOf} from "../page.js";
-import {worstGain} from "../safety.js";
-import {gainThereText} from "../there.js";
-import {counted, gainText, interval, olderMark, rangeText, signed, taskName} from "../words.js";
+import {behind} from "../ranking.js";
+import {breakEvenWords, counted, interval, seedsText, signed, tasksText, whyNot} from "../words.js";
+import {worthText} from "../worth.js";
 
-const SHOWN = 6;
+const nameOf = row => make("strong", {}, methodLink(row));
 
-/* Of the safe methods, the one whose expected score has the highest lower end. */
-export function verdict(rows, state) {
-  const [first] = rows, method = methodOf(first);
-  if (!first.safety.safe) return make("p", {className: "verdict"},
-    "No method is known to be safe here: each harms on a task, or cannot be compared with its baseline on every task.");
-  const rivals = rows.filter(row => row !== first && row.safety.safe && row.ea.high >= first.ea.low);
-  const said = [`, expected ${scoreName(state)} ${interval(first.ea)}${leftOut(first.eaRange)}.`];
-  if (method.supervised) said.push(" It uses the labeled data alone.");
-  else if (first.gain.low > 0) said.push(" It beats the same learner on the labeled data alone, by "
-    + `${interval(first.gain, signed)} on average${leftOut(first.gainRange, signed)}.`);
-  else said.push(` It may not beat the labeled data alone: its gain is ${interval(first.gain, signed)}${leftOut(first.gainRange, signed)}.`);
-  if (Number.isNaN(first.ea.low)) said.push(" Without an interval nothing of this is certain.");
-  else if (rivals.length) said.push(` ${rivals.length} more of ${counted(rows.length, "method")} overlap with it: `
-    + "the order among these is not certain.");
-  return make("p", {className: "verdict"}, "Safest: ", make("strong", {}, methodLink(first)), said.join(""));
+/* The sentence: whom to use, why that is sure, and on how much it rests. `worth` is what the gain of a row is worth in labels, or null. */
+export function verdict(rows, tasks, state, worth) {
+  const say = (...parts) => make("p", {className: "verdict"}, ...parts);
+  if (DATA.unranked) return say("No recommendation: these settings were chosen by test rows, which nobody has who must choose.");
+  const {kind, row, baseline, told} = adviceOf(rows, DATA), rests = row ? ` (${tasksText(DATA, tasks)}, ${seedsText(row)})` : "";
+  if (kind === "unknown") return say("No method is known to be safe here: none was compared with the labeled rows alone on every task.");
+  if (kind === "gain") {
+    const labels = worth(row), inLabels = labels?.estimate > 0 ? `, worth ${worthText(labels)},` : "", {helped, unclear} = row.safety;
+    return say(nameOf(row), ` gains ${interval(row.gain, signed)} ${scoreName(state)}${inLabels} over ${overWhom(row, baseline)}`
+      + `${breakEvenWords(row.breakEven)}. At about ${state.share}% it gains on ${helped.length}, harms on none and is unclear on ${unclear.length} of ${rests.slice(2, -1)}.`);
+  }
+  const expected = row ? `, expected ${scoreName(state)} ${interval(row.ea)}${rests}` : "";
+  if (!told.length) return say("No method is told apart from the labeled rows alone here", ...row ? ["; use ", nameOf(row), expected] : [], ".");
+  return say(...row ? ["Use ", nameOf(row), `, on the labeled rows alone${expected}. `] : [],
+    whyNot(told.map(other => ({name: methodOf(other).name, safe: other.safety.safe}))));
 }
 
-function leftOut(range, write) {
-  return range ? ` (${rangeText(range, write)} when one dataset is left out)` : "";
+/* The baseline of a row, and what it gains over the best baseline if that is another. */
+function overWhom(row, baseline) {
+  const own = unique(row.curves.map(curve => curve.baselineName)).join(", "), best = baseline && methodOf(baseline).name;
+  if (!best || own === best) return `${own} on the labeled rows alone`;
+  const more = behind(row, baseline);
+  return `${own}, the same learner on the labeled rows alone (${interval(more, signed)}${more.low > 0 ? "" : ", which may be chance,"} over ${best}, the best on these)`;
 }
 
-function methodLink(row) {
-  return link("algorithms", methodOf(row), olderMark(row.older, row.tasks));
-}
-
-export function explanation(row, tasks, state) {
-  const text = "A method is safe if it was compared with the same learner on the labeled data alone on every task and is worse than "
-    + "it, beyond chance, on none; both are tested on rows like the labeled ones. The safest is the one of these whose 95% interval "
-    + "has the highest lower end. "
-    + `Means are over ${counted(tasks.length, "task")}, at least ${counted(Math.min(...row.seeds), "seed")} each, `
-    + `with t about ${state.share}% (a Beta density around it).`;
-  return make("div", {}, make("p", {}, text), taskList(`The ${counted(tasks.length, "task")}`, tasks));
-}
-
-/* The first few, the first baseline and the first few others. */
-export function safetyTable(rows, tasks, state) {
-  const baselines = rows.filter(row => methodOf(row).supervised), others = rows.filter(row => !baselines.includes(row));
-  const wanted = new Set([...rows.slice(0, SHOWN), ...baselines.slice(0, 1), ...others.slice(0, SHOWN / 2)]);
-  const shown = rows.filter(row => wanted.has(row));
-  const several = shown.some(row => row.eaRange);
-  const both = shown.some(row => row.there);
-  const heads = ["method", `expected ${scoreName(state)}`, "gain over labeled alone", ...both ? ["gain on inconsistent rows"] : [],
-    ...several ? ["gain without one dataset"] : [],
-    "on its worst task", "harms on"];
-  const line = row => make("tr", {}, make("th", {scope: "row"}, methodLink(row)),
-    make("td", {title: leftOut(row.eaRange).trim()}, interval(row.ea)),
-    make("td", {className: "wrap"}, gainText(row, methodOf(row))),
-    ...both ? [make("td", {}, gainThereText(row, methodOf(row)))] : [],
-    ...several ? [make("td", {}, rangeText(row.gainRange, signed))] : [],
-    make("td", {}, worstText(row)),
-    make("td", {className: "wrap"}, ...harms(row, tasks)));
-  return make("div", {className: "scroll", tabIndex: 0, role: "region", ariaLabel: "the safest methods"},
-    make("table", {className: "numbers"}, make("thead", {}, make("tr", {}, ...heads.map(text => make("th", {scope: "col"}, text)))),
-      make("tbody", {}, ...shown.map(line))));
-}
-
-function taskList(text, tasks) {
-  return make("details", {}, make("summary", {}, text), tasks.map(task => taskName(DATA.tasks[task])).join("; "));
-}
-
-function worstText(row) {
-  const worst = worstGain(row.safety.gains);
-  return worst ? interval(worst, signed) : "";
-}
-
-function harms(row, tasks) {
-  const {harmed, unknown, safe} = row.safety, where = places => `${places.length} of ${counted(tasks.length, "task")}`;
-  const list = (text, places) => taskList(text, places.map(k => tasks[k]));
-  if (safe) return ["none"];
-  return [
-    ...harmed.length ? [list(where(harmed), harmed)] : [],
-    ...unknown.length ? [list(`not known on ${where(unknown)}`, unknown)] : [],
+/* How sure the rest is: who gains, by which test, who harms, and who cannot be compared. */
+export function ruling(rows, state) {
+  const methods = rows.filter(row => !methodOf(row).supervised), {kind, row: answer, compared, told, alone} = adviceOf(rows, DATA);
+  const harmful = methods.filter(row => row.safety.harmed.length), unknown = methods.filter(row => row.safety.unknown.length);
+  if (!methods.length) return [];
+  const names = found => found.length && found.length <= 4 ? ` (${found.map(row => methodOf(row).name).join(", ")})` : "";
+  const verb = (found, word) => found.length < 2 ? `${word}s` : word;
+  const above = kind === "gain" ? alone.filter(row => row.ea.estimate > answer.ea.estimate) : [];
+  const others = above.length ? `, among them ${above.map(row => methodOf(row).name).join(", ")} with a higher ${scoreName(state)} than ${methodOf(answer).name},` : names(alone);
+  const allowed = compared.length > 1 ? `, allowing for ${compared.length} comparisons (Holm's correction)` : "";
+  const parts = [
+    `Of ${counted(methods.length, "method")}, ${told.length || "none"}${names(told)} ${verb(told, "gain")} ${scoreName(state)} beyond chance on average${allowed}`,
+    ...alone.length ? [`${alone.length}${told.length ? " more" : ""}${others} ${verb(alone, "gain")} by ${alone.length < 2 ? "its" : "their"} own interval only, as may happen by chance among so many`] : [],
+    harmful.length ? `${harmful.length} ${verb(harmful, "harm")} on a task or more` : "none is shown to harm on any task",
+    ...unknown.length ? [`${unknown.length} cannot be compared on every task${names(unknown)}`] : [],
   ];
+  return [make("p", {className: "soft"}, `${parts.join("; ")}.`)];
 }

@@ -1,35 +1,49 @@
 /* The explorer: any density of t. */
-import {drawChart} from "../charts.js";
-import {chosenMethods, chosenTasks} from "../choice.js";
+import {drawChart, swatch} from "../chart.js";
+import {chosenMethods, chosenTasks, searched, tasksWith} from "../choice.js";
 import {rankColumns, scoreName} from "../columns.js";
-import {HAND, LEAST, MOST, readDensity} from "../density.js";
+import {LEAST, MOST, densityWords, readDensity} from "../density.js";
 import {drawDensity} from "../editor.js";
 import {find, make} from "../elements.js";
 import {bindFilters} from "../filters.js";
 import {lineOf} from "../lines.js";
+import {partsOf, whenLoaded} from "../load.js";
+import {looksOf} from "../looks.js";
 import {clip} from "../numbers.js";
 import {DATA, methodOf} from "../page.js";
-import {DEFAULTS, readState, writeState} from "../state.js";
+import {addSafety} from "../safety.js";
+import {DEFAULTS, readState, withScore, writeState} from "../state.js";
 import {bindCsv, focusColumn, sortedTable} from "../tables.js";
 import {bothPopulations} from "../there.js";
-import {counted, taskName} from "../words.js";
+import {countText} from "../words.js";
+import {ruling} from "./answer.js";
+
+const COLOURED = 5;
 
 export function explorer() {
   const state = readState(...Object.keys(DEFAULTS)), table = find("#ranking");
   let drawn = "";
   function update(focus) {
-    const begin = performance.now();
+    whenLoaded(partsOf(withScore(state)), () => show(focus));
+  }
+  function show(focus) {
     state.density = readDensity(state.p);
-    const tasks = chosenTasks(DATA, state), rows = bothPopulations(DATA, tasks, chosenMethods(DATA, state), state);
-    const chosen = drawnMethods(rows, state);
-    sortedTable(table, [drawColumn(table, chosen, state, update), ...rankColumns(state, tasks)], rows, state, update);
-    find("#count").textContent = countText(rows, tasks);
-    const wanted = JSON.stringify([chosen, tasks, state.score, state.show]);
-    if (wanted !== drawn) drawMethods(chosen, tasks, state);
+    const asked = {...withScore(state), tiers: !DATA.unranked};
+    const fitting = chosenTasks(DATA, state), tasks = tasksWith(DATA, fitting, asked.score);
+    const every = bothPopulations(DATA, tasks, chosenMethods(DATA, state), asked);
+    const rows = every.filter(row => searched(methodOf(row), state.q));
+    addSafety(every, DATA);
+    const chosen = chosenLines(rows, state), looks = looksOf(chosen.map(method => DATA.methods[method]));
+    const columns = [drawColumn(table, chosen, looks, state, update), ...rankColumns(rows, asked, tasks, `expected ${scoreName(asked)}`)];
+    sortedTable(table, columns, rows, asked, name => { state.sort = asked.sort; update(name); });
+    find("#count").textContent = countText(DATA, rows, every, tasks, fitting.length);
+    find("#words").replaceChildren(make("p", {}, densityWords(state.density)), ...ruling(every, asked));
+    const wanted = JSON.stringify([chosen, rows.map(row => row.method), tasks, asked.score, state.show]);
+    if (wanted !== drawn) drawMethods(rows, chosen, looks, tasks, asked);
     drawn = wanted;
+    find("[data-state=convention]").closest("label").hidden = !state.more;
     writeState(state);
     focusColumn(table, focus);
-    document.body.dataset.milliseconds = performance.now() - begin;
   }
   bindFilters(state, () => update());
   bindCsv(table, "ranking.csv");
@@ -38,62 +52,55 @@ export function explorer() {
   window.addEventListener("resize", () => { drawn = ""; update(); });
 }
 
-function countText(rows, tasks) {
-  if (!tasks.length) return "No task fits these choices.";
-  const names = tasks.slice(0, 6).map(task => taskName(DATA.tasks[task])).join("; ");
-  return `${counted(rows.length, "method")} on ${counted(tasks.length, "task")}: ${names}${tasks.length > 6 ? "; …" : ""}`;
-}
-
-/* Those asked for; else the five best, and the baselines of these. */
-function drawnMethods(rows, state) {
+/* Those asked for, in that order; else those with the highest gain, or without gains the first. */
+function chosenLines(rows, state) {
   if (state.draw === "none") return [];
-  const asked = state.draw.split("|"), nameOf = row => methodOf(row).name;
-  if (state.draw) return rows.filter(row => asked.includes(nameOf(row))).map(row => row.method);
-  const best = rows.filter(row => row.place <= 5);
-  const baselines = best.flatMap(row => row.curves).map(curve => DATA.curves[curve?.baseline]?.method);
-  return rows.filter(row => best.includes(row) || baselines.includes(row.method)).map(row => row.method);
+  const byName = new Map(rows.map(row => [methodOf(row).name, row.method]));
+  if (state.draw) return state.draw.split("|").filter(name => byName.has(name)).map(name => byName.get(name));
+  const value = row => state.show === "gain" ? row.gain?.estimate ?? -Infinity : row.ea.estimate;
+  const able = rows.filter(row => row.whole && (state.show !== "gain" || row.gain));
+  return able.sort((x, y) => value(y) - value(x)).slice(0, COLOURED).map(row => row.method);
 }
 
-function drawColumn(table, chosen, state, update) {
+function drawColumn(table, chosen, looks, state, update) {
   const names = chosen.map(method => DATA.methods[method].name);
   const toggle = (name, box) => {
-    const kept = new Set(state.draw && state.draw !== "none" ? state.draw.split("|") : names);
+    const kept = new Set(names);
     kept[box.checked ? "add" : "delete"](name);
     state.draw = [...kept].join("|") || "none";
     update();
     [...table.querySelectorAll("input")].find(other => other.ariaLabel === box.ariaLabel).focus();
   };
-  return {name: "draw", write: row => {
-    const {name} = methodOf(row);
-    return make("input", {type: "checkbox", checked: chosen.includes(row.method), ariaLabel: `draw ${name}`,
-      onchange: event => toggle(name, event.target)});
+  return {name: "draw", className: "draw", write: row => {
+    const {name} = methodOf(row), look = looks[chosen.indexOf(row.method)];
+    return make("span", {}, make("input", {type: "checkbox", checked: Boolean(look), ariaLabel: `draw ${name}`,
+      onchange: event => toggle(name, event.target)}), ...look ? [swatch({look})] : []);
   }};
 }
 
-function drawMethods(chosen, tasks, state) {
-  const lines = chosen.map(method => lineOf(DATA, method, tasks, state)), host = find("#chart");
-  drawChart(host, lines.filter(Boolean), state.show === "gain" ? "gain over the baseline" : scoreName(state));
-  const missing = chosen.map(method => DATA.methods[method]).filter((method, k) => !lines[k] && !method.supervised);
-  if (missing.length) host.append(make("p", {className: "small"},
-    `Not drawn, as they cannot be compared on every task: ${missing.map(method => method.name).join(", ")}.`));
+function drawMethods(rows, chosen, looks, tasks, state) {
+  const host = find("#chart");
+  const lines = rows.map(({method}) => [lineOf(DATA, method, tasks, state), looks[chosen.indexOf(method)]]);
+  const gain = state.show === "gain", able = lines.filter(([line]) => line);
+  drawChart(host, able.map(([line, look]) => ({...line, look})), {gain, label: gain ? `gain in ${scoreName(state)}` : scoreName(state)});
+  const missing = rows.filter((row, k) => !lines[k][0] && !methodOf(row).supervised).map(row => methodOf(row).name);
+  const told = `Not drawn, as they cannot be compared on every task: ${missing.join(", ")}.`;
+  if (missing.length) host.append(make("p", {className: "small soft"}, told));
 }
 
 function bindDensity(state, update) {
-  const kind = find("#density-kind"), a = find("#beta-a"), b = find("#beta-b");
+  const a = find("#beta-a"), b = find("#beta-b");
   const draw = () => drawDensity(find("#density"), state.density, values => {
     state.p = "hand:" + values.join(",");
+    a.value = b.value = "";
     update();
   });
   const redraw = () => {
-    kind.value = state.density.kind;
-    find("#beta").hidden = state.density.kind !== "beta";
-    find("#by-hand").hidden = state.density.kind !== "hand";
-    if (state.density.kind === "beta") [a.value, b.value] = [state.density.a, state.density.b];
+    [a.value, b.value] = [state.density.a ?? "", state.density.b ?? ""];
     draw();
   };
-  const choose = (p, after) => { state.p = p; update(); after(); };
+  const choose = (p, after) => { state.p = p; state.density = readDensity(p); update(); after(); };
   const bounded = field => clip(Number(field.value) || LEAST, LEAST, MOST);
-  kind.addEventListener("input", () => choose(kind.value === "hand" ? "hand:" + HAND.map(() => 0.5).join(",") : "beta:1,1", redraw));
   for (const input of [a, b]) {
     input.addEventListener("input", () => choose(`beta:${bounded(a)},${bounded(b)}`, draw));
     input.addEventListener("change", () => { input.value = bounded(input); });

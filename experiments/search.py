@@ -1,14 +1,15 @@
-"""Which settings does each method get by the rule transfer? The search on the development tasks.
+"""Run a named study on a machine with a GPU that has little more than torch and scikit-learn.
 
-    python experiments/development.py plan plan.pickle records
-    python experiments/development.py banks plan.pickle
-    python experiments/development.py run plan.pickle records --seconds 560
-    robustssl import records
+    python experiments/search.py plan development plan.pickle records
+    python experiments/search.py banks plan.pickle
+    python experiments/search.py run plan.pickle records --seconds 560
+    robustssl import records/*
 
 `plan` writes what the records lack, and needs all of robustssl. `banks` and `run` work on a machine
 that has torch, scikit-learn and a GPU, but neither a store nor pydantic: processes share the GPU
 and train whole curves, others run statistical methods. `run` begins nothing new after a number of
-seconds, so that several short sittings make one search.
+seconds, so that several short sittings make one search. The studies `development` and
+`season2-pilot` were run this way.
 """
 
 import argparse
@@ -51,7 +52,7 @@ def plan(asked: Any) -> None:
     from robustssl.execution.provenance import provenance
     from robustssl.studies.study import study
 
-    chosen = study("development")
+    chosen = study(asked.study)
     done = {record.cell for record in read(asked.records)}
     units: dict[Any, list[Cell]] = defaultdict(list)
     for cell in chosen.cells():
@@ -60,10 +61,10 @@ def plan(asked: Any) -> None:
     lacking = [
         (chosen.methods[spec], cells)
         for (spec, _, _), cells in units.items()
-        if not done.issuperset(cells)
+        if not done.issuperset(cells) and (is_net(cells[0].algorithm) or not asked.nets)
     ]
     lacking.sort(key=lambda unit: unit[0].name in SLOW)
-    content = {"units": lacking, "commit": provenance()["commit"]}
+    content = {"units": lacking, "extras": chosen.extras, "commit": provenance()["commit"]}
     asked.plan.write_bytes(pickle.dumps(content))
     print(Counter(is_net(cell.algorithm) for _, cells in lacking for cell in cells))
 
@@ -90,27 +91,33 @@ def run(asked: Any) -> None:
             queues[is_net(method.name), cells[0].task].put((method, cells))
     time.sleep(1)  # the queues are filled by threads
     ends, results = time.time() + asked.seconds, context.Queue()
+    given = (dict(queues), content["extras"])
     processes = [
-        context.Process(target=_work, args=(i, i < asked.gpu, dict(queues), results, ends))
+        context.Process(target=_work, args=(i, i < asked.gpu, given, results, ends))
         for i in range(asked.gpu + asked.cpu)
     ]
     for process in processes:
         process.start()
-    _write(asked.records, content["commit"], results, len(processes))
+    _write(asked.records, content["commit"], results, processes)
     for some in queues.values():
         some.cancel_join_thread()
 
 
-def _write(folder: Path, commit: str, results: Any, working: int) -> None:
+def _write(folder: Path, commit: str, results: Any, processes: list[Any]) -> None:
     """Keep what the processes send until all have ended, and tell how it goes."""
     folder.mkdir(exist_ok=True, parents=True)
     start, said, counts = time.time(), time.time(), Counter[str]()
     files = (_file(folder, number) for number in range(100))
     file = next(files)
+    working = True
     while working:
-        records = results.get()
-        working -= records is None
-        for record in records or ():
+        working = any(process.is_alive() for process in processes)
+        try:
+            records = results.get(timeout=1)
+        except queue.Empty:
+            records = []
+        working |= bool(records)
+        for record in records:
             made_with = {**record.provenance, "commit": commit}
             file.write(replace(record, provenance=made_with).to_json().encode() + b"\n")
             counts[record.error or record.method.family] += 1
@@ -128,7 +135,7 @@ def _file(folder: Path, number: int) -> Any:
     return gzip.open(folder / f"{int(time.time())}-{number}.jsonl.gz", "wb", compresslevel=4)
 
 
-def _work(number: int, gpu: bool, queues: Any, results: Any, ends: float) -> None:
+def _work(number: int, gpu: bool, given: Any, results: Any, ends: float) -> None:
     """Nets first, if this process has the GPU, and texts last, whose bank is made last. Processes
     begin with different tasks, since they keep the rows of a few.
     """
@@ -139,6 +146,7 @@ def _work(number: int, gpu: bool, queues: Any, results: Any, ends: float) -> Non
     from robustssl.execution.worker import run_group
 
     torch.set_num_threads(1)
+    queues, extras = given
     for net, texts in [(n, x) for n in ((True, False) if gpu else (False,)) for x in (False, True)]:
         places = [p for p in queues if p[0] == net and ("minilm" in p[1].dataset) == texts]
         for place in (places[(i + number) % len(places)] for i in range(len(places))):
@@ -147,22 +155,27 @@ def _work(number: int, gpu: bool, queues: Any, results: Any, ends: float) -> Non
                     method, cells = queues[place].get(timeout=0.5)
                 except queue.Empty:
                     break
-                records = [record for group in groups(cells) for record in run_group(group)]
+                records = [record for group in groups(cells) for record in run_group(group, extras)]
                 results.put([replace(record, method=method) for record in records])
-    results.put(None)
     results.close()
     results.join_thread()
     os._exit(0)  # without waiting for the GPU
 
 
 parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-parser.add_argument("what", choices=["plan", "banks", "run"])
-parser.add_argument("plan", type=Path)
-parser.add_argument("records", type=Path, nargs="?", default=Path("records"))
-parser.add_argument("--seconds", type=float, default=1e9)
-parser.add_argument("--gpu", type=int, default=12, help="Processes that share the GPU.")
-parser.add_argument("--cpu", type=int, default=4, help="Processes for statistical methods alone.")
-parser.add_argument("--datasets", nargs="+", default=[""], help="Only these, by their first words.")
+commands = parser.add_subparsers(dest="what", required=True)
+planning, encoding, running = (commands.add_parser(what) for what in ("plan", "banks", "run"))
+planning.add_argument("study", help="The name of a study, or a YAML file.")
+planning.add_argument("--nets", action="store_true", help="Leave out statistical methods.")
+for command in (planning, encoding, running):
+    command.add_argument("plan", type=Path)
+for command in (encoding, running):
+    command.add_argument("--datasets", nargs="+", default=[""], help="Those that begin like this.")
+for command in (planning, running):
+    command.add_argument("records", type=Path, nargs="?", default=Path("records"))
+running.add_argument("--seconds", type=float, default=1e9)
+running.add_argument("--gpu", type=int, default=12, help="Processes that share the GPU.")
+running.add_argument("--cpu", type=int, default=4, help="Processes for statistical methods alone.")
 
 if __name__ == "__main__":
     asked = parser.parse_args()

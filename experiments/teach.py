@@ -15,10 +15,12 @@ from pathlib import Path
 import numpy as np
 import torch
 from safetensors.torch import save_file
-from taught_net import BINS, Answer, TaughtNet
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 from worlds import SHIFTS, Maker, Worlds, draw_sizes
+
+from robustssl.algorithms._taught.net import BINS, CLASSES, Answer, TaughtNet
+from robustssl.algorithms._taught.simple import simple_answers
 
 TOKENS, RATE, WARM = 60_000, 1e-3, 1000
 
@@ -41,9 +43,9 @@ def losses(answer: Answer, w: Worlds, unlabeled: int) -> tuple[Tensor, Tensor, T
     return queries, free, rows, t
 
 
-def teach(net: TaughtNet, maker: Maker, seconds: float) -> tuple[int, int]:
-    """Train for so many seconds; returns the number of steps and of worlds. The net computes in 16
-    bits, and its weights are kept in 32.
+def teach(net: TaughtNet, maker: Maker, seconds: float, out: Path) -> None:
+    """Train for so many seconds, and write the weights now and then, and in the end. The net
+    computes in 16 bits, and its weights are kept in 32.
     """
     rng = np.random.default_rng(maker.g.initial_seed() + 1)
     masters = [p.detach().clone().requires_grad_() for p in net.parameters()]
@@ -62,7 +64,9 @@ def teach(net: TaughtNet, maker: Maker, seconds: float) -> tuple[int, int]:
         sizes = draw_sizes(rng, TOKENS)
         with torch.no_grad():
             w = maker.batch(sizes)
-        parts = losses(net(w.x, w.y, sizes.unlabeled), w, sizes.unlabeled)
+            rows = torch.asinh(w.x.nan_to_num())
+            answers = simple_answers(rows, w.y, sizes.unlabeled, CLASSES)
+        parts = losses(net(w.x, w.y, sizes.unlabeled, answers), w, sizes.unlabeled)
         queries, free, rows, t = parts
         (queries + 0.5 * free + 0.3 * rows + 0.1 * t).backward()
         for master, p in zip(masters, params, strict=True):
@@ -79,10 +83,14 @@ def teach(net: TaughtNet, maker: Maker, seconds: float) -> tuple[int, int]:
             words = " ".join(f"{mean:.3f}" for mean in means)
             print(f"{time.time() - start:.0f} s, step {step}, {count} worlds: {words}", flush=True)
             seen = seen[-1000:]
-    net.float()
-    with torch.no_grad():
-        torch._foreach_copy_(params, masters)
-    return step, count
+            save(net, masters, out, {"seed": maker.g.initial_seed(), "steps": step, "worlds": count})
+    save(net, masters, out, {"seed": maker.g.initial_seed(), "steps": step, "worlds": count})
+
+
+def save(net: TaughtNet, masters: list[Tensor], out: Path, card: dict[str, int]) -> None:
+    names = [name for name, _ in net.named_parameters()]
+    tensors = {n: p.detach().half().cpu() for n, p in zip(names, masters, strict=True)}
+    save_file(tensors, out, {"card": json.dumps(card)})
 
 
 if __name__ == "__main__":
@@ -95,12 +103,7 @@ if __name__ == "__main__":
     asked = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(asked.seed)
-    torch.backends.cuda.matmul.allow_tf32 = True
     torch.backends.cuda.enable_cudnn_sdp(False)  # it is compiled anew for every number of rows
     net = TaughtNet().to(device)
     maker = Maker(asked.seed, device, not asked.careless, tuple(asked.worlds))
-    steps, count = teach(net, maker, asked.seconds)
-    tensors = {name: value.half().contiguous().cpu() for name, value in net.state_dict().items()}
-    card = {"seed": asked.seed, "steps": steps, "worlds": count, "careless": asked.careless}
-    save_file(tensors, asked.out, {"card": json.dumps(card)})
-    print(card)
+    teach(net, maker, asked.seconds, asked.out)

@@ -23,7 +23,7 @@ SHIFTS = {  # inconsistencies, and how often each is drawn
     "columns": 0.1,
     "cells": 0.05,
 }
-GEOMETRIES = {"clusters": 0.4, "regions": 0.25, "trees": 0.1, "equations": 0.25}
+GEOMETRIES = {"clusters": 0.55, "regions": 0.2, "trees": 0.1, "equations": 0.15}
 FEATURES, CLASSES = 32, 10
 
 
@@ -101,10 +101,14 @@ class Maker:
         """Each class is a few Gaussians in a space of few dimensions, bent into the features."""
         m, parts = int(self.rng.integers(2, 11)), int(self.rng.choice([1, 1, 1, 2, 3]))
         classes = s.classes + s.unknown
-        spread = 0.5 + 2.5 * self.uniform(s.worlds, 1, 1)
+        spread = 0.6 + 3.4 * self.uniform(s.worlds, 1, 1)
         centre = spread * self.normal(s.worlds, classes * parts, m)
         shape = self.normal(s.worlds, classes * parts, m, m) * (0.5 / math.sqrt(m))
-        shape = shape + torch.diag_embed(torch.exp(0.4 * self.normal(s.worlds, classes * parts, m)))
+        uneven = 1.2 * self.uniform(s.worlds, 1, 1)  # how much the spread differs by direction
+        widths = uneven * (
+            self.normal(s.worlds, 1, m) + 0.4 * self.normal(s.worlds, classes * parts, m)
+        )
+        shape = shape + torch.diag_embed(torch.exp(widths))
         alike = self.chance(0.5, s.worlds, 1, 1, 1)  # classes of one shape
         shape = torch.where(alike, shape[:, :1], shape)
         label = self.integers(classes, s.worlds, n)

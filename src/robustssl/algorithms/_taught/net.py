@@ -1,8 +1,10 @@
 """The net of taught: it reads labeled rows, unlabeled rows and queries as one context.
 
-Every row is a token. Half of the heads attend to the labeled rows, the others to the unlabeled
-ones, so that many unlabeled rows do not hide few labeled ones. No token attends to a query. There
-are no positions: the order of rows means nothing.
+Every row is a token, which holds its features and what five simple learners answer. Half of the
+heads attend to the labeled rows, the others to the unlabeled ones, so that many unlabeled rows do
+not hide few labeled ones. No token attends to a query. There are no positions: the order of rows
+means nothing. A class gets the sum of the simple learners' answers, each as far as the net believes
+it, and a correction by the net.
 """
 
 from typing import NamedTuple
@@ -10,6 +12,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, one_hot, pad, scaled_dot_product_attention
+
+from robustssl.algorithms._taught.simple import LEARNERS
 
 FEATURES, CLASSES, BINS = 32, 10, 21  # sizes of the net; BINS of t: 0, .05, ..., 1
 
@@ -51,27 +55,32 @@ class TaughtNet(nn.Module):
     def __init__(self, width: int = 192, layers: int = 8, heads: int = 6) -> None:
         super().__init__()
         self.read = nn.Linear(2 * FEATURES, width)
+        self.hear = nn.Linear(len(LEARNERS) * CLASSES, width, bias=False)
         self.label = nn.Linear(CLASSES + 2, width, bias=False)  # a class, "unlabeled", "query"
         self.blocks = nn.ModuleList(Block(width, heads) for _ in range(layers))
         self.last = nn.LayerNorm(width)
         self.classes, self.rows = nn.Linear(width, CLASSES), nn.Linear(width, 1)
+        self.believe = nn.Linear(width, len(LEARNERS))
         self.t = nn.Sequential(nn.Linear(2 * width, width), nn.GELU(), nn.Linear(width, BINS))
+        for part in (self.classes, self.believe):
+            nn.init.zeros_(part.weight)
+        nn.init.constant_(self.believe.bias, 1 / len(LEARNERS))
 
-    def forward(self, x: Tensor, y: Tensor, unlabeled: int) -> Answer:
+    def forward(self, x: Tensor, y: Tensor, unlabeled: int, answers: Tensor) -> Answer:
         """x: (worlds, labeled + unlabeled + queries, features), NaN where missing; y: codes of the
-        labeled rows.
+        labeled rows; answers: of the simple learners, (worlds, rows, LEARNERS, CLASSES).
         """
         worlds, total, features = x.shape
-        labeled = y.shape[1]
+        labeled, kind = y.shape[1], self.read.weight.dtype
         missing = x.isnan()
         value = torch.asinh(x.masked_fill(missing, 0.0)) * (FEATURES / features) ** 0.5
         room = (0, FEATURES - features)
-        cells = torch.cat([pad(value, room), pad(missing.to(value.dtype), room)], -1)
-        cells = cells.to(self.read.weight.dtype)
+        cells = torch.cat([pad(value, room), pad(missing.to(value.dtype), room)], -1).to(kind)
         says = torch.full((worlds, total), CLASSES + 1, device=x.device)
         says[:, :labeled] = y
         says[:, labeled : labeled + unlabeled] = CLASSES
-        h = self.read(cells) + self.label(one_hot(says, CLASSES + 2).to(cells.dtype))
+        h = self.read(cells) + self.label(one_hot(says, CLASSES + 2).to(kind))
+        h = h + self.hear(answers.exp().flatten(2).to(kind))
         for block in self.blocks:
             h = block(h, labeled, unlabeled)
         h = self.last(h)
@@ -80,4 +89,5 @@ class TaughtNet(nn.Module):
             [known.mean(1), free.mean(1) if unlabeled else torch.zeros_like(h[:, 0])], -1
         )
         rest = h[:, labeled:]
-        return Answer(self.classes(rest), self.rows(rest)[..., 0], self.t(both))
+        trusted = self.believe(rest)[..., None] * answers[:, labeled:]
+        return Answer(self.classes(rest) + trusted.sum(2), self.rows(rest)[..., 0], self.t(both))

@@ -15,12 +15,11 @@ from pathlib import Path
 import numpy as np
 import torch
 from safetensors.torch import save_file
+from taught_net import BINS, CLASSES, Answer, TaughtNet
+from taught_simple import simple_answers
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 from worlds import SHIFTS, Maker, Worlds, draw_sizes
-
-from robustssl.algorithms._taught.net import BINS, CLASSES, Answer, TaughtNet
-from robustssl.algorithms._taught.simple import simple_answers
 
 TOKENS, RATE, WARM = 60_000, 1e-3, 1000
 
@@ -47,7 +46,8 @@ def teach(net: TaughtNet, maker: Maker, seconds: float, out: Path) -> None:
     """Train for so many seconds, and write the weights now and then, and in the end. The net
     computes in 16 bits, and its weights are kept in 32.
     """
-    rng = np.random.default_rng(maker.g.initial_seed() + 1)
+    seed = maker.g.initial_seed()
+    rng = np.random.default_rng(seed + 1)
     masters = [p.detach().clone().requires_grad_() for p in net.parameters()]
     groups = [
         {"params": [p for p in masters if p.ndim > 1], "weight_decay": 0.05},
@@ -83,7 +83,9 @@ def teach(net: TaughtNet, maker: Maker, seconds: float, out: Path) -> None:
             words = " ".join(f"{mean:.3f}" for mean in means)
             print(f"{time.time() - start:.0f} s, step {step}, {count} worlds: {words}", flush=True)
             seen = seen[-1000:]
-            save(net, masters, out, {"seed": maker.g.initial_seed(), "steps": step, "worlds": count})
+            save(
+                net, masters, out, {"seed": maker.g.initial_seed(), "steps": step, "worlds": count}
+            )
     save(net, masters, out, {"seed": maker.g.initial_seed(), "steps": step, "worlds": count})
 
 

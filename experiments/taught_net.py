@@ -10,10 +10,9 @@ it, and a correction by the net.
 from typing import NamedTuple
 
 import torch
+from taught_simple import LEARNERS
 from torch import Tensor, nn
 from torch.nn.functional import gelu, one_hot, pad, scaled_dot_product_attention
-
-from robustssl.algorithms._taught.simple import LEARNERS
 
 FEATURES, CLASSES, BINS = 32, 10, 21  # sizes of the net; BINS of t: 0, .05, ..., 1
 

@@ -1,18 +1,21 @@
 """Rows of any number, features and classes are put before the net, which answers."""
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from safetensors.torch import load_file
 from scipy.special import softmax
+from taught_net import CLASSES, FEATURES, TaughtNet
+from taught_simple import simple_answers
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from robustssl.algorithms._taught.net import CLASSES, FEATURES, TaughtNet
-from robustssl.algorithms._taught.simple import simple_answers
 from robustssl.classifier import Codes, Matrix
 from robustssl.data import UNLABELED
+from robustssl.deep.device import device_of
 
 LABELED, QUERIES = 512, 2048  # rows of one context, at most
 COMPONENTS = 128  # of more features than FEATURES: what the simple learners see
@@ -94,7 +97,9 @@ class Context:
         rows = np.concatenate([self.labeled[labeled], self.unlabeled[unlabeled], X])
         others = LEADING + rng.permutation(max(0, rows.shape[1] - LEADING))
         seen = np.array([*range(min(LEADING, rows.shape[1])), *others[: FEATURES - LEADING]])
-        codes = np.concatenate([rng.permutation(CLASSES) for _ in range(-(-self.classes // CLASSES))])
+        codes = np.concatenate(
+            [rng.permutation(CLASSES) for _ in range(-(-self.classes // CLASSES))]
+        )
         device = next(self.net.parameters()).device
         return (
             torch.from_numpy(rows).float().to(device),
@@ -102,6 +107,13 @@ class Context:
             torch.from_numpy(rng.permutation(seen)).to(device),
             torch.from_numpy(rng.permutation(codes[: self.classes])).to(device),
         )
+
+
+def read_net(path: Path) -> TaughtNet:
+    """The net whose weights a file holds."""
+    net = TaughtNet()
+    net.load_state_dict({name: value.float() for name, value in load_file(path).items()})
+    return net.requires_grad_(False).eval().to(device_of("auto"))
 
 
 def _coded(answers: Tensor, code: Tensor) -> Tensor:
